@@ -1,10 +1,10 @@
-// The rules of the house, as ARCHITECTURE.md tells them: who may import whom. `npm run boundaries` checks them on the built
-// tree (doors lead to dist), tests/boundaries.house.test.ts proves that each of them can fail.
+// The import rules of ARCHITECTURE.md. `npm run boundaries` checks them on the built tree (package exports point to dist), and
+// tests/boundaries.house.test.ts proves that each can fail.
 
 const room = '^(packages|apps)/([^/]+)/';
 const ofAnApp = '^apps/[^/]+/src/';
 const top = '^apps/[^/]+/src/(main|program|administer|server|open|index)\\.ts$';
-/** Where requests and upgrades come in. */
+/** The entry points of requests and upgrades. */
 const doors = [
   '^apps/[^/]+/src/routes/',
   '^apps/[^/]+/src/(upgrade|door)\\.ts$',
@@ -14,7 +14,7 @@ const doors = [
 const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
 const gateway = (...files) => `^apps/gateway/src/(${files.join('|')})(\\.ts$|/)`;
 
-// A relative path, and not the name of a workspace (which counts as local too when the importing file is outside the rooms).
+// A relative path, not the name of a workspace, which also counts as local if the importing file is outside of the packages.
 const byPath = { dependencyTypes: ['local'], dependencyTypesNot: ['aliased-workspace'] };
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });

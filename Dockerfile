@@ -20,14 +20,14 @@ RUN set -eu; \
     command -v npm >/dev/null || { apt-get update; apt-get install -y --no-install-recommends npm; }
 WORKDIR /src
 COPY . .
-# The npm that wrote the lock file reads it best; the shell remembers where the other one was.
+# The npm that wrote the lock file reads it best; `hash -r` makes the shell forget the path of the other npm.
 RUN set -eu; \
     npm install --global "$(node -p 'require("./package.json").packageManager')"; \
     hash -r; \
     npm ci --no-audit --no-fund --ignore-scripts; \
     npm run --silent build
-# The tree that runs: dependencies of the server programs alone, without the tools that made it. Of the query compilers of Prisma
-# only that of PostgreSQL is ever loaded, of the three builds of OpenTelemetry only the one for Node.
+# The runtime tree: only dependencies of the server programs, without build tools. The programs load only the PostgreSQL query
+# compiler of Prisma, and only the Node build of OpenTelemetry.
 RUN set -eu; \
     mkdir /app; \
     cp -r package.json package-lock.json packages apps conformance /app; \
@@ -61,7 +61,7 @@ LABEL org.opencontainers.image.title="Agent session relay" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.created="${CREATED}"
 ENV NODE_ENV=production
-# Nothing in /app can be changed by the one who runs it; only `standalone` writes, to DATA_DIR.
+# The user of the image cannot change /app; only `standalone` writes, to DATA_DIR.
 COPY --from=build /app /app
 COPY docker/relay /usr/local/bin/relay
 RUN mkdir /data && chown 10001:10001 /data

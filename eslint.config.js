@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint';
 
-/** The first comment of a file is about the file: a block, which tools show. */
+/** The first comment of a file describes the file: a block, which tools show. */
 const fileHead = {
   create: ({ sourceCode, report }) => ({
     Program(node) {
@@ -25,7 +25,7 @@ const starters = [
   'runProgram',
 ];
 
-/** A constant is named like any other value. Names of the environment are written as they are there. */
+/** Constants have names like other values, except environment variables. */
 const shouted = { regex: '^[A-Z][A-Z0-9_]+$', match: false };
 const ofTheEnvironment = '^(AUTH_[A-Z_]+|DATABASE_URL|PGLITE_DIR)$';
 
@@ -63,12 +63,12 @@ export default tseslint.config(
     },
   },
   {
-    // Text of strangers reaches a terminal through one door per program (tests/terminal-doors.test.ts).
+    // Foreign text reaches a terminal through one file per program (tests/terminal-doors.test.ts).
     files: ['apps/{cli,daemon}/src/**/*.ts', 'packages/daemon-kit/src/**/*.ts'],
     ignores: [
       'apps/cli/src/terminal.ts',
       'apps/daemon/src/commands/terminal.ts',
-      // A tool of its own, for people who write a daemon.
+      // A separate tool for authors of daemons.
       'packages/daemon-kit/src/conformance/**',
     ],
     rules: {
@@ -90,7 +90,7 @@ export default tseslint.config(
     },
   },
   {
-    // A unit test shows everything within one process (scripts/tiers.mjs).
+    // A unit test stays within one process (scripts/tiers.mjs).
     files: ['**/*.test.ts'],
     ignores: ['**/*.machine.test.ts', '**/*.house.test.ts', 'tests/browser/**'],
     rules: {
@@ -113,12 +113,12 @@ export default tseslint.config(
     },
   },
   {
-    // A function is read in one go, and a file is about one thing. Blank lines and comments count.
+    // A reader takes in a function at once, and a file has one subject. Blank lines and comments count.
     files: ['{apps,packages}/*/src/**/*.{ts,tsx}'],
     rules: { 'max-lines-per-function': ['error', 150], 'max-lines': ['error', 400] },
   },
   {
-    // Tests look into answers of every shape; a wrong look fails the test.
+    // Tests read responses of every shape; a wrong access fails the test.
     files: ['**/*.test.ts', '**/*.cluster.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',

@@ -1,4 +1,7 @@
-/** Run by scripts/jest.mjs. Tests run from source, other packages from dist; a worker loads each module once (ADR 72). */
+/**
+ * The configuration for scripts/jest.mjs. Tests run from source, other packages from dist; a worker loads each module
+ * once (ADR 72).
+ */
 export default {
   runtime: '<rootDir>/packages/testing/dist/jest/runtime.js',
   testEnvironment: '<rootDir>/packages/testing/dist/jest/environment.js',

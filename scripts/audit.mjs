@@ -1,4 +1,5 @@
-// Asks the registry for known holes in the shipped packages, as npm audit does. Passes where the registry does not offer a list.
+// Asks the registry for known vulnerabilities in the shipped packages, like npm audit. Passes if the registry does not
+// offer a list.
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const patienceMs = 60_000;
 
-/** Names and versions in the lock file that an installation without development dependencies has. */
+/** Names and versions in the lock file that an installation without development dependencies contains. */
 async function shipped() {
   const { packages } = JSON.parse(await readFile(`${root}package-lock.json`, 'utf8'));
   const versions = {};

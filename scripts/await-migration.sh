@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Waits for the end of the migration that was applied. Ends with 0 when it is complete; with 1, and its log, as soon as it has failed, or when
-# an hour has passed. `kubectl wait --for=condition=complete` alone would wait on for a Job that has failed.
+# Waits for the applied migration. Exits with 0 when it is complete; with 1, and its log, as soon as it has failed, or after an hour.
+# `kubectl wait --for=condition=complete` alone would keep waiting for a failed Job.
 set -euo pipefail
 
 if [[ "${1:-}" == --help ]]; then

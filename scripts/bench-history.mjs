@@ -1,11 +1,12 @@
-// Keeps a history of the bench, a line of JSON for each run: for a nightly job. The revision is measured beside the one of the line before.
-// `node scripts/bench-history.mjs <file> [options of the bench]`; the first run needs `--compare <commit>`. Prints what costs more.
+// Keeps a history of the bench for a nightly job, with one line of JSON per run. Measures the revision next to the one
+// in the previous line. `node scripts/bench-history.mjs <file> [options of the bench]`; the first run needs `--compare
+// <commit>`. Prints all results that became more expensive.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const bench = fileURLToPath(new URL('../bench/run.mjs', import.meta.url));
-/** Neighbouring rounds of the same build differ by as much on a machine that does other things, too. */
+/** On a busy machine, neighbouring rounds of the same build can differ by this factor. */
 const notable = 1.1;
 
 const [file, ...words] = process.argv.slice(2);

@@ -1,6 +1,6 @@
-// Hurts a whole relay by chance and judges what its peers saw (tests/cluster/chaos.cluster.ts), then its deliveries to addresses
-// (push.cluster.ts): `npm run chaos -- --minutes 30 --seed 7 --journal /tmp/journal.txt`. Without a seed it takes one and says which.
-// `--only relay` or `--only push` does one of the two.
+// Runs random faults on a whole relay and checks the observations of its peers (tests/cluster/chaos.cluster.ts), then
+// its deliveries to notification addresses (push.cluster.ts): `npm run chaos -- --minutes 30 --seed 7 --journal
+// /tmp/journal.txt`. Without `--seed`, picks a seed and prints it. `--only relay` or `--only push` runs one of the two.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

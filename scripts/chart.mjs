@@ -1,4 +1,5 @@
-// Writes the templates of the Helm chart from the manifests: `npm run chart`. `--check` says what is not as it would write it.
+// Writes the templates of the Helm chart from the manifests: `npm run chart`. `--check` lists outdated templates
+// instead.
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RenderError } from '../k8s/check/index.mjs';

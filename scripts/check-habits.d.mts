@@ -1,18 +1,18 @@
 export interface Ceilings {
-  /** The time of `--write-initial`. */
+  /** The time of the last `--write-initial`. */
   initial: string;
-  /** By room and habit. */
+  /** Ceilings by room and habit. */
   rooms: Record<string, Record<string, { rate: number; count: number }>>;
 }
 
-/** The room of a file (from the top). Undefined for a file without text of ours. */
+/** The room of a file (from the top). Undefined for a file without our text. */
 export function roomOf(path: string): string | undefined;
 
-/** Words of a text, and the lines of each habit, once per occurrence. */
+/** The length of a text in words, and the lines of each habit, once per occurrence. */
 export function measure(
   path: string,
   text: string,
 ): { words: number; lines: Record<string, { number: number; sentence: string }[]> };
 
-/** Ceilings that are higher than in an earlier version or gone from a room that `exists`, as sentences. */
+/** Ceilings that are higher than in an earlier version, or missing although their room `exists`, as sentences. */
 export function raised(before: Ceilings, now: Ceilings, exists?: (room: string) => boolean): string[];

@@ -1,4 +1,4 @@
-/** A ratchet for the language: ten habits, counted per 1,000 words in each room. A room keeps its rate or lowers it. */
+/** A ratchet for the language: ten habits. Each room has a rate for each habit, which can only fall. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -43,12 +43,12 @@ const habits = [
 ];
 const file = 'scripts/habits.json';
 
-/** Data, a text that others wrote, or files that name the habits. */
+/** Data, texts of other authors, or files that name the habits. */
 const leftOut =
   /(?:^|\/)(?:node_modules|dist|generated|artefacts)\/|^(?:docs\/interface-specification\.md|CODE_OF_CONDUCT\.md|prisma\/migrations\/|k8s\/chart\/templates\/|scripts\/check-words\.mjs|tests\/(?:plain-english|check-habits|check-subjects|check-documents)\.test\.ts)/;
 const isTest = (path) => /(?:^|\/)(?:__tests__|tests?|e2e)\/|\.(?:test|spec)\./.test(path);
 
-/** The room of a file: its folder, and the kind of its text. Undefined for a file without text of ours. */
+/** The room of a file: its folder, and the kind of its text. Undefined for a file without our text. */
 export function roomOf(path) {
   if (leftOut.test(path)) return undefined;
   const parts = path.split('/');
@@ -88,13 +88,13 @@ function* marked(text) {
   for (const line of text.split('\n')) yield /^\s*#+(?!!)\s?(.*)$/.exec(line)?.[1] ?? '';
 }
 
-/** The sentence of each line of a file; empty where a line has no text of a person. */
+/** The text of each line of a file; empty for lines without comments, titles or prose. */
 function sentences(path, text) {
   if (path.endsWith('.md')) return prose(text);
   return /\.(?:ya?ml|sh)$/.test(path) ? marked(text) : comments(text, isTest(path));
 }
 
-/** Words of a text, and the lines of each habit, once per occurrence. */
+/** The length of a text, and the lines of each habit, once per occurrence. */
 export function measure(path, text) {
   let words = 0;
   const lines = Object.fromEntries(habits.map(([name]) => [name, []]));
@@ -122,7 +122,7 @@ const write = ({ initial, rooms }) => {
   return `{\n  "initial": ${JSON.stringify(initial)},\n  "rooms": {\n${sorted.map(room).join(',\n')}\n  }\n}\n`;
 };
 
-/** Ceilings that are higher than in an earlier version or gone from a room that `exists`, as sentences. */
+/** Ceilings that are higher than in an earlier version, or missing although their room `exists`, as sentences. */
 export function raised(before, now, exists = () => true) {
   const found = [];
   for (const room of new Set([...Object.keys(before.rooms), ...Object.keys(now.rooms)]))
@@ -137,7 +137,7 @@ export function raised(before, now, exists = () => true) {
   return found;
 }
 
-/** The working tree: its git, its rooms, and the version that a change is compared with. */
+/** The working tree: its git, its rooms, and the version to compare with. */
 function tree(root) {
   const git = (...args) => {
     try {
@@ -176,7 +176,7 @@ function tree(root) {
     return found;
   }
 
-  /** The numbers of the lines of each file that the change added; a new file has all of them. */
+  /** The numbers of the added lines of each file; a new file has only added lines. */
   function added() {
     // On a clean main the change is its last commit.
     const isClean = git('status', '--porcelain', '--untracked-files=no') === '';
@@ -212,7 +212,7 @@ const measured = (rooms) =>
     ]),
   );
 
-/** Lines to rewrite: those that the change added, or else the files that have the most. */
+/** Lines to rewrite: added ones, or else the files with the most occurrences. */
 function placesOf(files, habit, isAdded) {
   const all = files.flatMap(({ path, lines }) => lines[habit].map((line) => ({ path, ...line })));
   const mine = all.filter(({ path, number }) => isAdded(path, number));
@@ -228,7 +228,7 @@ function problems({ added, isBranch, bases, ceilingsAt }, rooms, ceilings) {
   const found = [];
   for (const base of bases) {
     const before = ceilingsAt(base);
-    // Main can start again, a branch cannot.
+    // Main can start over, a branch cannot.
     if (before === undefined || (!isBranch && before.initial !== ceilings.initial)) continue;
     for (const sentence of raised(before, ceilings, (room) => rooms.has(room)))
       found.push(`${file} raises a ceiling. ${sentence}`);
@@ -247,7 +247,7 @@ function problems({ added, isBranch, bases, ceilingsAt }, rooms, ceilings) {
   return [...new Set(found)];
 }
 
-/** The lower of the ceilings and the present rates. A room without ceilings starts at the goals. */
+/** The lower of the ceilings and the current rates. A room without ceilings starts at the goals. */
 function lowered(ceilings, now) {
   const rooms = Object.entries(now).map(([room, rates]) => {
     const lower = ([habit, { rate, count }]) => {

@@ -1,4 +1,5 @@
-// Checks the Kubernetes manifests without a cluster, and says whether an overlay may be deployed. The checks are in k8s/check.
+// Checks the Kubernetes manifests without a cluster, and decides whether an overlay can be deployed. The checks are in
+// k8s/check.
 import { resolve } from 'node:path';
 import { RenderError, alone, folderProblems, overlays, placeholders } from '../k8s/check/index.mjs';
 

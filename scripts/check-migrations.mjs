@@ -1,5 +1,6 @@
-// Instances of two releases share the database during a rollout, so a migration only adds. A migration that takes something away from the
-// release before, or asks something of it that it does not do, is found here. Reads the files of prisma/migrations; no database.
+// Instances of two releases share the database during a rollout, so a migration only adds. This check finds migrations
+// that remove something from the previous release, or require something that it does not do. Reads the files of
+// prisma/migrations; needs no database.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -37,7 +38,7 @@ const rules = [
   [/\bSET\s+NOT\s+NULL\b/i, 'requires a value that the release before may not give'],
   [/\bTRUNCATE\b|\bDELETE\s+FROM\b/i, 'deletes rows'],
 ];
-/** Only where the table is older than the migration. */
+/** These apply only if the table is older than the migration. */
 const rulesOfOldTables = [
   [
     /\bADD\s+(?:CONSTRAINT\s+\S+\s+)?(?:CHECK|UNIQUE|PRIMARY\s+KEY|FOREIGN\s+KEY|EXCLUDE)\b/i,
@@ -46,15 +47,15 @@ const rulesOfOldTables = [
   [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'makes unique what the release before may write twice'],
 ];
 
-/** Migrations before this one were released without a word about releases, and when their tables were small. */
+/** Earlier migrations were released without a compatible release, while their tables were small. */
 const strictFrom = '20261124110000';
 const online = /^CREATE INDEX CONCURRENTLY "\w+" ON /;
 const floor = /^--\s*compatible-with:\s*\d+\.\d+\.\d+\s*$/m;
 const batched = /^--\s*batched\s*$/m;
-/** Tables that have a few rows, however many people and machines there are. */
+/** Tables with a few rows for any number of people and machines. */
 const fewRows = new Set(['server_keys', 'signing_keys', 'oauth_resources']);
 
-/** Statements without comments and without what is between quotes; `agreed`: a comment says why it is safe. */
+/** Statements without comments and quoted texts; `agreed`: a comment explains why the statement is safe. */
 function statementsOf(sql) {
   const found = [];
   let text = '';
@@ -79,11 +80,13 @@ function statementsOf(sql) {
 const addedColumns = (text) =>
   text.split(/,(?![^()[\]]*[)\]])/).filter((part) => /\bADD\s+(?:COLUMN\s+)?(?!CONSTRAINT\b)"?\w+"?\s/i.test(part));
 
-/** `ADD COLUMN … NOT NULL` that no default fills. */
+/** `ADD COLUMN … NOT NULL` without a default. */
 const mustBeGiven = (text) =>
   addedColumns(text).some((part) => /\bNOT\s+NULL\b/i.test(part) && !/\bDEFAULT\b|\bGENERATED\b/i.test(part));
 
-/** `ADD COLUMN` with a value that PostgreSQL works out for each row: any but one that is written out, or the time of the statement. */
+/**
+ * `ADD COLUMN` with a value that PostgreSQL computes for each row: anything but a literal or the time of the statement.
+ */
 const rewrites = (text) =>
   addedColumns(text).some((part) => {
     const [, value = ''] =
@@ -107,7 +110,7 @@ const changing = [
   `\\bON (${name})`,
 ].map((pattern) => new RegExp(pattern, 'i'));
 
-/** Of a migration of today: what it says of releases, how it makes its indexes, and whether it is what it is marked as. */
+/** Checks of new migrations: the compatible release, the way to build indexes, and the form of a batched migration. */
 function problemsOfToday(sql, statements, isNew) {
   const problems = floor.test(sql)
     ? []
@@ -125,7 +128,7 @@ function problemsOfToday(sql, statements, isNew) {
 
 const changesRows = /^(?:UPDATE|DELETE)\b|^WITH\b.*\b(?:UPDATE|DELETE FROM)\b/i;
 
-/** Why a statement holds up others for as long as its table is large; `later` are those behind it. */
+/** Why a statement blocks others in proportion to the size of its table; `later` are the statements after it. */
 function longHold(text, later, isBatched) {
   const table = tableOf(text);
   if (fewRows.has(table)) return undefined;
@@ -139,7 +142,7 @@ function longHold(text, later, isBatched) {
   return /\bSET NOT NULL\b/i.test(text) && !isChecked ? 'reads the whole table while no other may read it' : undefined;
 }
 
-/** The problems of one migration, as sentences. Without a name it is judged as a new one. */
+/** The problems of one migration, as sentences. Without a name it counts as a new one. */
 export function migrationProblems(sql, migration = strictFrom) {
   const statements = statementsOf(sql);
   const created = new Set(

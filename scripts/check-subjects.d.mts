@@ -1,4 +1,4 @@
-/** Problems of one subject, as sentences. `rooms` are the scopes that exist besides those that cross rooms. */
+/** Problems of one subject, as sentences. `rooms` are scopes in addition to those that cross rooms. */
 export function subjectProblems(subject: string, rooms?: readonly string[]): string[];
 
 /** The names of rooms: folders of the top, and of apps and packages. */

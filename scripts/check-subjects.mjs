@@ -1,4 +1,7 @@
-/** Subjects of commits: `scope: verb object`, at most 72 characters. Checks the commits after the one that added scripts/habits.json. */
+/**
+ * Subjects of commits: `scope: verb object`, at most 72 characters. Checks all commits after scripts/habits.json was
+ * added.
+ */
 import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -50,7 +53,7 @@ const verbs = new Set(
   withdraw work wrap write yield`.split(/\s+/),
 );
 
-/** A word that is a noun as well as a verb begins a sentence about itself: "answers are", "close code 1008 is". */
+/** A word that is a noun as well as a verb can begin a sentence: "answers are", "close code 1008 is". */
 const finite = /^(?:is|are|was|were|has|have|had|can|cannot|may|must|will|does|goes|gets|comes|needs)$/;
 const joins = /^(?:that|which|who|when|while|until|till|if|what|where|as|and|or|before|after|whose|how|than|because)$/;
 function isSentence([first = '', ...rest]) {
@@ -60,7 +63,7 @@ function isSentence([first = '', ...rest]) {
   return at >= 0 && !words.slice(0, at).some((word) => joins.test(word));
 }
 
-/** Folders of the tree, and subjects that cross them. */
+/** Folders of the tree, and scopes that cross them. */
 const crossing =
   'agents apps audit build changelog chart ci clients comments compose contributing deps docker docs e2e figures identity image ' +
   'install lint machine migrations monitoring notifications notify operations pack packages pages prisma protocol push readme ' +
@@ -68,7 +71,7 @@ const crossing =
 
 const longest = 72;
 
-/** Problems of one subject, as sentences. \`rooms\` are the scopes that exist besides those that cross rooms. */
+/** Problems of one subject, as sentences. `rooms` are scopes in addition to those that cross rooms. */
 export function subjectProblems(subject, rooms = []) {
   if (/^(?:Merge |Revert "|Reapply ")/.test(subject)) return [];
   const problems = [];

@@ -1,4 +1,4 @@
-// Everything that must hold before a change is done, in one command. Stops at the first step that fails and says what to do.
+// Runs every check that a finished change must pass. Stops at the first failing step and prints advice.
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ Runs, in this order, and stops at the first failure:
   tests        every test; left out with --no-tests
 `;
 
-/** Runs a program without a shell; resolves with its exit code and everything it said. */
+/** Runs a program without a shell; resolves with its exit code and its whole output. */
 const run = (program, ...args) =>
   new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -34,7 +34,7 @@ const run = (program, ...args) =>
     child.on('error', (error) => resolve({ ok: false, output: `${program}: ${error.message}\n` }));
     child.on('close', (code) => resolve({ ok: code === 0, output: Buffer.concat(said).toString('utf8') }));
   });
-/** Runs a program that shows its own progress. */
+/** Runs a program that prints its own progress. */
 const show = (program, ...args) =>
   new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, stdio: 'inherit' });
@@ -125,7 +125,7 @@ const steps = [
   },
 ];
 
-/** Seconds of each step in the last run here, by name. */
+/** The duration of each step in the last run here, in seconds by name. */
 const times = {
   file: `${root}node_modules/.cache/check.json`,
   read: async () => JSON.parse(await readFile(times.file, 'utf8').catch(() => '{}')),

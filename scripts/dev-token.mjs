@@ -1,5 +1,5 @@
-// Prints an access token of the development issuer, for trying things out without a browser.
-// Only the token goes to stdout, so that TOKEN=$(npm run --silent dev:token) works.
+// Prints an access token of the development issuer, for tests without a browser. Only the token goes to stdout, so that
+// TOKEN=$(npm run --silent dev:token) works.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

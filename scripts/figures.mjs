@@ -1,4 +1,4 @@
-// The size and the shape of the house, as a table: of one revision beside the tree as it is now, with one way to count both.
+// Prints the size and shape of the code as a table: one revision next to the current tree, counted in the same way.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ const isProduct = (path) =>
   /^(?:apps|packages)\/[^/]+\/src\/.*\.tsx?$/.test(path) && !/\/generated\/|\.test\.tsx?$/.test(path);
 const roomOf = (path) => path.split('/').slice(0, 2).join('/');
 
-/** Every file of a revision, or of the folder, as path → text. One call of git for all of them. */
+/** Every file of a revision, or of the folder, as path → text. Calls git once for all of them. */
 function filesOf(revision) {
   if (revision === undefined)
     return new Map(
@@ -65,7 +65,7 @@ function nameOf(node) {
   return parent?.name?.getText?.() ?? (ts.isConstructorDeclaration(node) ? 'constructor' : 'a function without a name');
 }
 
-/** Lines with code: neither blank nor comment alone, as eslint counts them for max-lines and max-lines-per-function. */
+/** Lines with code, neither blank nor only comments, as eslint counts them for max-lines and max-lines-per-function. */
 function codeLines(source) {
   const { text } = source;
   const lines = new Set();
@@ -81,7 +81,7 @@ function codeLines(source) {
   return lines;
 }
 
-/** Functions with their lines, exported names, and every identifier that is not merely passed on by `export … from`. */
+/** Functions with their lines, exported names, and every identifier except re-exports by `export … from`. */
 function readSource(path, text) {
   const kind = path.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, kind);
@@ -111,7 +111,7 @@ function readSource(path, text) {
   return { path, source, functions, exported, identifiers };
 }
 
-/** The rooms and the files that each of the three walks of ARCHITECTURE.md names. */
+/** The rooms and files in each of the three walks of ARCHITECTURE.md. */
 function walksOf(files) {
   const text = files.get('ARCHITECTURE.md') ?? '';
   const begin = text.search(/^## Three walks/m);
@@ -178,7 +178,9 @@ const rows = [
 ];
 const print = (cells) => console.log(`| ${cells.join(' | ')} |`);
 
-/** Tables of node_modules/.cache/tests, which every run of a tier writes (packages/testing/src/jest/reporter.ts). */
+/**
+ * Prints tables of node_modules/.cache/tests, which every run of a tier writes (packages/testing/src/jest/reporter.ts).
+ */
 function printTests() {
   const records = Object.keys(tiers).flatMap((tier) => {
     try {

@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The door of a package, or an explanation instead of a stack trace. */
+/** Imports the entry of a package, or prints an explanation instead of a stack trace. */
 async function door(specifier, ...names) {
   const found = await import(specifier).catch((cause) => {
     throw new Error(`cannot load ${specifier}: run \`npm run build\` first (${cause.message})`);
@@ -42,7 +42,7 @@ async function generated() {
   };
 }
 
-/** Writes a file only when it changes, so that nothing is rebuilt for nothing. */
+/** Writes a file only if it changes, to avoid needless builds. */
 async function write(path, text) {
   const file = join(root, path);
   const formatted = await format(text, { ...(await resolveConfig(file)), filepath: file });

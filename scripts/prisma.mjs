@@ -1,7 +1,7 @@
-// Runs the Prisma CLI from the top of the repository, wherever it is called from: `npm run db -- migrate status`.
-// Prisma downloads a native schema engine from its vendor's host before it looks at any command. prisma-engine/ is a
-// stand-in made of the same engine compiled to WebAssembly, so that every command works without that host.
-// DATABASE_URL names a PostgreSQL; PGLITE_DIR names the folder of an embedded database instead.
+// Runs the Prisma CLI from the top of the repository, from any folder: `npm run db -- migrate status`. Prisma downloads
+// a native schema engine from its vendor's host before it looks at any command. prisma-engine/ is a stand-in made of
+// the same engine compiled to WebAssembly, so that every command works without that host. DATABASE_URL names a
+// PostgreSQL; PGLITE_DIR names the folder of an embedded database instead.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// The number of a release, in every file that has it, and the heading of its changes. docs/releases.md has the steps around it.
+// Writes the number of a release into every file that contains it, and the heading of its changes. docs/releases.md has
+// the steps around it.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -17,7 +18,7 @@ const isNewer = (version, than) => {
   return at >= 0 && a[at] > b[at];
 };
 
-/** Versions of our packages in a manifest, or in the entry of one in the lock. */
+/** Renumbers our packages in a manifest, or in an entry of the lock file. */
 function renumbered(entry, to) {
   for (const kind of ['dependencies', 'devDependencies', 'peerDependencies'])
     for (const name of Object.keys(entry[kind] ?? {})) if (name.startsWith('@relay/')) entry[kind][name] = to;
@@ -56,8 +57,8 @@ const edits = {
 };
 
 /**
- * Resolves with the new text of each file by its path. `release`: the number to write and its date.
- * @throws Error that names the file
+ * Resolves with the new text of each file by its path. `release` has the number and the date.
+ * @throws Error with the name of the file
  */
 export async function releaseFiles(folder, release) {
   const read = (path) => readFile(join(folder, path), 'utf8');

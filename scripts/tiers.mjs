@@ -1,4 +1,5 @@
-// The tiers of tests. A file belongs to the tier that its name or its folder shows; eslint.config.js checks the imports of unit tests.
+// The tiers of tests. The name or the folder of a file determines its tier; eslint.config.js checks the imports of unit
+// tests.
 const notUnit = ['\\.machine\\.test\\.ts$', '\\.house\\.test\\.ts$', '/tests/browser/'];
 
 export const tiers = {
@@ -6,7 +7,7 @@ export const tiers = {
     about: 'units, and everything that one process can show',
     match: ['**/*.test.ts'],
     ignore: notUnit,
-    // Each relay parses these certificates when it starts.
+    // Otherwise each relay parses these certificates when it starts.
     env: { NODE_EXTRA_CA_CERTS: '' },
   },
   machine: {

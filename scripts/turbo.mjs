@@ -1,5 +1,5 @@
-// Runs turbo without telemetry and without looking for a remote cache. `--quiet`: prints nothing unless the build fails or takes a
-// while. Without turbo, in an installation without development dependencies, what was built before is used.
+// Runs turbo without telemetry and without a remote cache. `--quiet` prints nothing unless the build fails or takes a
+// while. Without turbo, in an installation without development dependencies, an existing build is used.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,10 +35,10 @@ function build(turbo) {
   });
 }
 
-/** Node loads a few hundred files at once, and says of those beyond the limit that there is no such package. */
+/** Node opens a few hundred files at once, and reports files beyond the limit as missing packages. */
 const filesNeeded = 1024;
 
-/** Node has raised the soft limit to the hard one already. Undefined where the system does not tell. */
+/** Node has already raised the soft limit to the hard one. Returns undefined on systems without this file. */
 function openFilesLimit() {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -48,7 +48,7 @@ function openFilesLimit() {
   }
 }
 
-/** The code of the system when nothing may be written here. */
+/** The error code of the system if the folder is not writable. */
 function refusal(folder) {
   try {
     accessSync(folder, constants.W_OK);

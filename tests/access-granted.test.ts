@@ -1,4 +1,4 @@
-/** A person hears of everything that may act for them from now on (rules, 8.13). */
+/** The relay notifies a person of each machine and program that gains access to their account (rules, 8.13). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Browser,
@@ -23,13 +23,13 @@ describe('access_granted', () => {
   });
   afterAll(() => relay.stop());
 
-  /** A later frame for everybody: nothing was before it that is not in the inbox. */
+  /** Publishes a later frame to these apps: an earlier one would have arrived before it. */
   const settled = async (apps: TestApp[], deviceId: string, user: string) => {
     expect((await relay.call('deleteDevice', { params: { id: deviceId }, user })).status).toBe(204);
     for (const app of apps) await app.next('device_removed');
   };
 
-  it('S18: an approved device is told to apps with `since` on every instance, and is a notification', async () => {
+  it('S18: publishes an approved device to apps with `since` on every instance, and lists it as a notification', async () => {
     const modern = [
       await connectApp(relay, { user: 'wren', since: '' }),
       await connectApp(relay, { user: 'wren', since: '', api: 1 }),
@@ -54,7 +54,7 @@ describe('access_granted', () => {
     await settled([stranger], other.deviceId, 'crow');
     expect(modern.map((app) => app.inbox.count('access_granted'))).toEqual([1, 1]);
     expect(stranger.inbox.count('access_granted')).toBe(1);
-    // Today's frames, and no other.
+    // An app without `since` gets the frames of earlier releases only.
     const seen = await registerDevice(relay, { user: 'wren' });
     const created = await relay.call('createSession', {
       user: 'wren',
@@ -77,7 +77,7 @@ describe('access_granted', () => {
     expect(app.inbox.count('access_granted')).toBe(1);
   });
 
-  it('S18: an allowed program is told, a denied one is not, nor the pages themselves', async () => {
+  it('S18: publishes an allowed program, but neither a denied one nor the sign-in of the pages', async () => {
     const browser = new Browser(relay);
     await browser.signUp('linnet@example.com');
     const { access_token: token } = await signedInWeb(browser);

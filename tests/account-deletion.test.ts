@@ -1,4 +1,4 @@
-/** An account that was deleted is gone from every table and from Redis (rules, 8.14), whatever ends the process in between. */
+/** A deleted account leaves no trace in any table or in Redis (rules, 8.14), wherever the process dies in between. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { beginAccountDeletion } from '@relay/database';
 import {
@@ -29,13 +29,13 @@ describe('DELETE /api/me', () => {
   });
   afterAll(() => relay.stop());
 
-  it('S4: leaves nothing of an account of this relay in any table or in Redis, and everything of others', async () => {
+  it('S4: leaves nothing of an account of this relay in any table or in Redis, and keeps all data of other people', async () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });
     await setUpSecondFactor(browser);
     expect((await new Authenticator().register(browser, 'passkeyibex')).status).toBe(200);
-    // One who has the password waits for the second step.
+    // A sign-in with the correct password waits for the second step.
     expect((await new Browser(relay).signIn('mailibex@example.com')).status).toBe(200);
     const cli = await signedInCli(browser);
     expect((await browser.send('POST', '/auth/relay/invitations', { body: {} })).status).toBe(201);
@@ -45,7 +45,7 @@ describe('DELETE /api/me', () => {
     expect(waiting.status).toBe(200);
     const words = [...ibex.words, 'mailibex', 'nameibex', 'passkeyibex', 'waitingibex', id];
     const before = await everything();
-    // The test can fail: all of it was there, except what another word took the place of.
+    // Proves that the test can fail: all markers were stored, except a few that later values replaced.
     expect(found(before, words).length).toBeGreaterThanOrEqual(words.length - 3);
     const keptBefore = found(before, stranger.words);
 
@@ -55,7 +55,7 @@ describe('DELETE /api/me', () => {
     expect(await ibex.daemon.closed).toMatchObject({ code: 4404 });
     const after = await everything();
     expect(found(after, words.slice(0, -1))).toEqual([]);
-    // Of the person the id stays for an hour, where tokens that are still out are refused by it.
+    // The id stays for an hour, because the relay needs it to refuse tokens that have not expired yet.
     const withId = (await dumpDatabase(relay)).split('\n').filter((line) => line.includes(id));
     expect(withId.filter((line) => !/^(revocations|account_deletions) /.test(line))).toEqual([]);
     expect(found(after, stranger.words)).toEqual(keptBefore);
@@ -72,7 +72,7 @@ describe('DELETE /api/me', () => {
     await stranger.relay.call('deleteMe', { body: { confirm } });
   });
 
-  it('S4: leaves nothing of a person of another sign-in service, who may sign up again', async () => {
+  it('S4: leaves nothing of a person of another sign-in service', async () => {
     const kudu = await personWith(relay, 'kudu', relay.token('kudu', { email: 'mailkudu@example.com' }));
     expect(found(await everything(), kudu.words).length).toBeGreaterThan(9);
     expect((await kudu.relay.call('deleteMe', { body: { confirm } })).status).toBe(204);
@@ -87,12 +87,12 @@ describe('DELETE /api/me', () => {
 
   const backdate = () =>
     relay.database.models.accountDeletion.updateMany({ data: { requestedAt: new Date(Date.now() - 120_000) } });
-  /** Until the sweep has looked after every deletion. */
+  /** Waits until the sweep has completed every deletion. */
   const swept = async () => {
     while ((await relay.database.models.accountDeletion.count()) > 0) await new Promise(setImmediate);
   };
 
-  it('S4: is finished by the sweep when its process was killed after the first step', async () => {
+  it('S4: the sweep completes a deletion whose process died after the first step', async () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('mailoryx@example.com');
     const oryx = await personWith(relay, 'oryx', (await signedInWeb(browser)).access_token);
@@ -139,7 +139,7 @@ describe('DELETE /api/me', () => {
     expect((await call(token)).status).toBe(204);
   });
 
-  it('S4: of the last account makes a link for the first one again', async () => {
+  it('S4: deleting the last account prints a link to create the first one again', async () => {
     const lone = await startRelay({ identity: true, announce: (line) => told.push(line) });
     try {
       const browser = new Browser(lone);

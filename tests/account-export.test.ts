@@ -1,4 +1,7 @@
-/** Everything that the relay keeps of a person, as one document (rules, 8.16): all of it, nothing of other people, and no secret. */
+/**
+ * The export has everything that the relay keeps of a person in one document (rules, 8.16), no data of other people,
+ * and no secret.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { get } from 'node:http';
@@ -25,7 +28,7 @@ describe('GET /api/me/export', () => {
   });
   afterAll(() => relay.stop());
 
-  it('S4: holds every word of the person, none of another, and no secret', async () => {
+  it('S4: has every marker of the person, no data of other people, and no secret', async () => {
     const browser = new Browser(relay);
     await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });
@@ -47,7 +50,7 @@ describe('GET /api/me/export', () => {
     expect(answer.headers['content-type']).toContain('application/json');
     expect(answer.headers['content-disposition']).toContain('relay-account.json');
     expect(validator(AccountExport)(answer.body)).toMatchObject({ ok: true });
-    // A first message is no longer kept when its task has ended.
+    // The relay discards a first message once its task has completed.
     const words = [
       ...ibex.words.filter((word) => word !== 'firstibex'),
       'mailibex',
@@ -94,7 +97,7 @@ describe('GET /api/me/export', () => {
     expect(found(theirs.text, [...ibex.words, 'mailibex'])).toEqual([]);
   });
 
-  it('S4: holds images that wait, and no session that was deleted', async () => {
+  it('S4: has the images of queued messages, but no deleted session', async () => {
     const oryx = await personWith(relay, 'oryx', relay.token('oryx'));
     const [session] = (await oryx.relay.call('listSessions')).body.sessions as { id: string }[];
     await oryx.relay.call('deleteSession', { params: { id: session!.id } });
@@ -108,7 +111,7 @@ describe('GET /api/me/export', () => {
     expect(found(text, ['renamedoryx', 'titleoryx', 'resultoryx'])).toEqual([]);
   });
 
-  it('S4: comes in pieces, with bounded memory, however much there is', async () => {
+  it('S4: streams in chunks, so that a large account takes bounded memory', async () => {
     const eland = await personWith(relay, 'eland', relay.token('eland'));
     const database = relay.database;
     const [session] = await database.models.session.findMany({ where: { ownerId: eland.userId } });
@@ -141,7 +144,7 @@ describe('GET /api/me/export', () => {
     expect(chunks.length).toBeGreaterThan(many);
   });
 
-  it('S4: needs both scopes, and is limited to six times in ten minutes', async () => {
+  it('S4: needs both scopes, and refuses the seventh export within ten minutes', async () => {
     const call = (scopes?: string[]) =>
       relay.call('exportMe', {
         user: null,

@@ -1,4 +1,7 @@
-/** Promise: the door of ACP clients keeps the duties of the transport, checked from outside; and the checks notice an endpoint that does not. */
+/**
+ * Promise: the ACP endpoint fulfils the duties of the transport, checked from outside, and the checks fail for an
+ * endpoint that does not.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -6,14 +9,14 @@ import { type TestRelay, registerDevice, startRelay } from '@relay/testing';
 import { WebSocketServer } from 'ws';
 import { acpToken, checkEndpoint } from './acp-scene.ts';
 
-describe('the conformance of an ACP endpoint', () => {
+describe('the ACP conformance checks', () => {
   let relay: TestRelay;
   beforeAll(async () => {
     relay = await startRelay();
   });
   afterAll(() => relay.stop());
 
-  it('is that of ours', async () => {
+  it('pass for our endpoint', async () => {
     const { deviceId } = await registerDevice(relay, { user: 'alice' });
     const { token } = await acpToken(relay, deviceId);
     const { code, passed, failures } = await checkEndpoint(`${relay.url}/acp/${deviceId}`, token);
@@ -21,7 +24,7 @@ describe('the conformance of an ACP endpoint', () => {
     expect(passed).toHaveLength(11);
   });
 
-  it('is not that of one which says yes to everything', async () => {
+  it('fail for an endpoint that accepts everything', async () => {
     const server = new WebSocketServer({ port: 0 });
     await once(server, 'listening');
     server.on('connection', (socket) =>
@@ -36,7 +39,7 @@ describe('the conformance of an ACP endpoint', () => {
       const { port } = server.address() as AddressInfo;
       const { code, failures } = await checkEndpoint(`http://127.0.0.1:${port}/acp`, 'any');
       expect(code).toBe(1);
-      // Two checks wait for an answer in vain.
+      // Two checks wait for a reply that never comes.
       expect(failures.length).toBeGreaterThan(7);
     } finally {
       for (const client of server.clients) client.terminate();

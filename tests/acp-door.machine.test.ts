@@ -1,6 +1,6 @@
 /**
- * Promise: `/acp/<deviceId>` lets in who may, tells everyone else why not, and keeps what it promises with several clients, slow ones, and
- * credentials that end. Two apis and two gateways in one process, real sockets, the client of the SDK.
+ * Promise: `/acp/<deviceId>` admits permitted clients, gives a reason to all others, and works with several clients,
+ * slow readers and expiring credentials. Two apis and two gateways in one process, real sockets, the client of the SDK.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@relay/testing';
@@ -32,8 +32,8 @@ const refusal = async (device: string, options: SocketOptions & { headers?: Reco
 };
 const deviceOf = async (user: string) => (await registerDevice(relay, { user })).deviceId;
 
-describe('who may connect', () => {
-  it('takes a token of the door as a header or a subprotocol, and names the connection', async () => {
+describe('permission to connect', () => {
+  it('accepts an ACP token in a header or a subprotocol, and gives each connection an id', async () => {
     const device = await deviceOf('ann');
     const { token } = await acpToken(relay, device, { user: 'ann' });
     const ids = new Set<unknown>();
@@ -54,7 +54,7 @@ describe('who may connect', () => {
     expect(tokens).toMatchObject([{ usedAt: expect.any(String) as unknown }]);
   });
 
-  it('takes the access token of an app, and a ticket once', async () => {
+  it('accepts the access token of an app, and a ticket once', async () => {
     const device = await deviceOf('ben');
     const own = await openAcp(relay, device, bearer(relay.token('ben')));
     own.socket.close();
@@ -64,7 +64,7 @@ describe('who may connect', () => {
     expect(await refusal(device, { query: `?ticket=${ticket}` })).toMatchObject({ status: 401 });
   });
 
-  it('says where to sign in to a client without a credential, and to one whose credential is not good', async () => {
+  it('refers a client with a missing or invalid credential to the sign-in', async () => {
     const device = await deviceOf('cai');
     const metadata = `resource_metadata="${relay.config.publicUrl}/.well-known/oauth-protected-resource/acp"`;
     const none = await refusal(device, {});
@@ -94,7 +94,7 @@ describe('who may connect', () => {
     expect(await refusal(device, foreign)).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
   });
 
-  it("does not know another person's device, nor another device than that of the token", async () => {
+  it('answers 404 for the device of another person, and for any device other than that of the token', async () => {
     const [mine, other, theirs] = [await deviceOf('eli'), await deviceOf('eli'), await deviceOf('foe')];
     const { token } = await acpToken(relay, mine, { user: 'eli' });
     for (const device of [other, theirs, 'no-such-device'])
@@ -111,7 +111,7 @@ describe('who may connect', () => {
     expect(await refusal(device, bearer(token))).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
   });
 
-  it('lets in as many clients of a person as there may be', async () => {
+  it('refuses a client beyond the limit of connections per person', async () => {
     const device = await deviceOf('hal');
     const { token } = await acpToken(relay, device, { user: 'hal' });
     const open = await Promise.all(Array.from({ length: 12 }, () => openAcp(relay, device, bearer(token))));
@@ -120,7 +120,7 @@ describe('who may connect', () => {
   });
 });
 
-describe('a credential that ends', () => {
+describe('a credential that becomes invalid', () => {
   it('closes the connections of a revoked token with 4401, on every api', async () => {
     const device = await deviceOf('ida');
     const { id, token } = await acpToken(relay, device, { user: 'ida' });
@@ -130,7 +130,7 @@ describe('a credential that ends', () => {
     expect(await refusal(device, bearer(token))).toMatchObject({ status: 401 });
   });
 
-  it('closes them too when no instance was told, and refuses a token that was not used for 90 days', async () => {
+  it('closes the connections of a deleted token without a control message too, and refuses an expired one', async () => {
     const device = await deviceOf('jo');
     const { id, token } = await acpToken(relay, device, { user: 'jo' });
     const open = await openAcp(relay, device, bearer(token));
@@ -141,7 +141,7 @@ describe('a credential that ends', () => {
     expect(await refusal(device, bearer(old.token))).toMatchObject({ status: 401, code: 'INVALID_TOKEN' });
   });
 
-  it('closes the connections to a device that was removed with 4404', async () => {
+  it('closes the connections to a removed device with 4404', async () => {
     const device = await deviceOf('joy');
     const { token } = await acpToken(relay, device, { user: 'joy' });
     const open = [
@@ -160,19 +160,19 @@ describe('a credential that ends', () => {
   });
 });
 
-describe('what is said on the socket', () => {
+describe('messages on the socket', () => {
   const connect = async (user: string) => {
     const device = await deviceOf(user);
     return openAcp(relay, device, bearer((await acpToken(relay, device, { user })).token));
   };
 
-  it('begins with initialize', async () => {
+  it('closes the socket when the first message is not initialize', async () => {
     const { send, closed } = await connect('lea');
     send({ jsonrpc: '2.0', id: 1, method: 'session/list', params: {} });
     expect(await closed).toBe(1002);
   });
 
-  it('answers no JSON, batches and unknown methods with errors, and ignores binary frames and notifications', async () => {
+  it('answers invalid JSON, batches and unknown methods with errors, and ignores binary frames and notifications', async () => {
     const { socket, send, next } = await connect('max');
     send(initialize);
     await next(({ id }) => id === 0);
@@ -191,7 +191,7 @@ describe('what is said on the socket', () => {
     expect(await next(({ id }) => id === 5 || id === 9)).toMatchObject({ id: 5, result: { sessions: [] } });
   });
 
-  it('S5: drops what the library would log, and closes a client that sends dozens of answers to nothing', async () => {
+  it('S5: logs nothing of stray messages, and closes a client that sends dozens of answers without a question', async () => {
     const logged = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const warned = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
     const { send, next, closed } = await connect('noa');
@@ -233,13 +233,13 @@ describe('what is said on the socket', () => {
 });
 
 describe('several clients', () => {
-  it('ask one question: the first answer counts, and it is taken back from the others', async () => {
+  it('get the same question: the first answer counts, and the relay withdraws the question from the other client', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const first = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = first.agent.request('session/prompt', prompt(sessionId, 'perm'));
     await first.question(sessionId);
-    // On the other api.
+    // This client is on the other api.
     const second = await scene.acpSocket(relay, deviceId, { api: 1, permission: choose('y') });
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
     expect(await ended).toEqual({ stopReason: 'end_turn' });
@@ -247,7 +247,7 @@ describe('several clients', () => {
     expect(first.said(sessionId)).toContain('permission: y');
   });
 
-  it('and a phone: what REST answers is taken back from both', async () => {
+  it('and a phone: an answer over REST withdraws the question from both clients', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const first = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -265,7 +265,7 @@ describe('several clients', () => {
     expect([...first.asked, ...second.asked].map(({ signal }) => signal.aborted)).toEqual([true, true]);
   });
 
-  it('a token to read lists and loads, and neither prompts nor is asked', async () => {
+  it('with a read-only token can list and load, but neither prompt nor receive questions', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const writer = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await writer.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -284,7 +284,7 @@ describe('several clients', () => {
     expect(await ended).toEqual({ stopReason: 'cancelled' });
   });
 
-  it('name no folder that there is not: the error names some, and says how to choose', async () => {
+  it('get an error for a folder that does not exist, which lists existing ones and explains how to choose', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { agent } = await scene.acpSocket(relay, deviceId);
     await expect(agent.request('session/new', { cwd: `${folder}/none`, mcpServers: [] })).rejects.toMatchObject({
@@ -298,7 +298,7 @@ describe('several clients', () => {
 });
 
 describe('a client that resumes in the middle of a turn', () => {
-  it('is told the rest of what is open, and nothing twice', async () => {
+  it('gets the rest of open items, and nothing twice', async () => {
     const user = 'pia';
     const daemon = await connectTranscriptDaemon(relay, await registerDevice(relay, { user }));
     scene.later(() => daemon.close());
@@ -332,7 +332,7 @@ describe('a client that is slow, or away', () => {
     () => relay.apis[0]!.metrics.text(),
   );
 
-  it('finds everything when it comes back: a connection that drops cancels nothing', async () => {
+  it('gets everything after it reconnects, because a lost connection cancels nothing', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const first = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });

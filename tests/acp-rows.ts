@@ -1,6 +1,6 @@
 /**
- * The rows of ACP: each method, question and update of the agent of another machine, with the demonstration and with a daemon of the field.
- * The same rows for every door, and for a relay of any size.
+ * The rows of ACP: each method, question and update of an agent on another machine, with the demonstration agent and
+ * with a field daemon. Every transport and every size of the relay runs the same rows.
  */
 import type { ListSessionsResponse, NewSessionResponse } from '@agentclientprotocol/sdk';
 import { describe, expect, it } from '@jest/globals';
@@ -15,13 +15,13 @@ export const prompt = (sessionId: string, text: string) => ({ sessionId, prompt:
 export const choose = (optionId: string) => () =>
   Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
 const allow = choose('y');
-/** The demonstration says them, one after the other, when it is told "slow". */
+/** The demonstration agent sends these one after the other for the prompt "slow". */
 export const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
 
-/** `relay`: known when the tests run. */
+/** `relay` is a function, because the relay starts after this call. */
 export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene, connect: Connect): void {
   describe(`${name} with the demonstration agent`, () => {
-    it('says which agent it is, and what it can', async () => {
+    it('names the agent and its capabilities', async () => {
       const { deviceId } = await scene.machine(relay());
       const { initialized } = await connect(relay(), deviceId);
       expect(initialized).toMatchObject({
@@ -37,7 +37,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(initialized.agentCapabilities?.sessionCapabilities).not.toHaveProperty('close');
     });
 
-    it('answers a prompt when the turn has ended, with every part as an update and each text once', async () => {
+    it('answers a prompt after the turn, with every part as an update and each text once', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, said, updates } = await connect(relay(), deviceId);
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -50,7 +50,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(calls.findLast(({ toolCallId }) => toolCallId === 'long')?.status).toBe('completed');
       const diff = calls.flatMap(({ content }) => content ?? []).find(({ type }) => type === 'diff');
       expect(diff).toEqual({ type: 'diff', path: `${folder}/src/a.ts`, oldText: 'one', newText: 'two' });
-      // The second prompt goes into the same session.
+      // The second prompt continues the same session.
       expect(await agent.request('session/prompt', prompt(sessionId, 'two'))).toEqual({ stopReason: 'end_turn' });
       expect(said(sessionId)).toContain('first message');
       const { sessions } = await agent.request('session/list', {});
@@ -58,7 +58,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(sessions).toEqual([{ sessionId, cwd: folder, ...at, _meta: { relay: { status: 'idle' } } }]);
     });
 
-    it('asks for permission, and the answer is bound to the question and its option', async () => {
+    it('asks for permission, and binds the answer to the question and its option', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, said, asked, updates } = await connect(relay(), deviceId, { permission: allow });
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -74,7 +74,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       });
       expect(said(sessionId)).toContain('permission: y');
       expect(updates.map(({ update }) => update.sessionUpdate)).not.toContain('user_message_chunk');
-      // Other apps see where it was answered.
+      // Other apps see who answered it.
       const listed = await relay().call('listSessions', { query: { deviceId } });
       const [session] = (listed.body as { sessions: Waiting[] }).sessions;
       const page = await relay().call('readMessages', { params: { id: session!.id }, query: { parts: '1' } });
@@ -83,7 +83,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(answers).toMatchObject([{ option: 'y', by: 'test editor' }]);
     });
 
-    it('takes a question back that another app answered, and the turn goes on', async () => {
+    it('withdraws a question after another app answered it, and the turn continues', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, said, asked } = await connect(relay(), deviceId);
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -97,14 +97,14 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(said(sessionId)).toContain('permission: n');
     });
 
-    it('leaves a question that the editor dismissed to the other apps', async () => {
+    it('leaves a question open for other apps when the editor dismisses it', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const dismiss = () => Promise.resolve({ outcome: { outcome: 'cancelled' as const } });
       const { agent, said, question } = await connect(relay(), deviceId, { permission: dismiss });
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
       const ended = agent.request('session/prompt', prompt(sessionId, 'perm'));
       await question(sessionId);
-      // Handled in the order in which it comes, so behind the answer of the editor.
+      // The relay handles requests in order: this one completes after the answer of the editor.
       await agent.request('session/list', {});
       const { id, prompt: asked } = await waiting(relay(), deviceId);
       const params = { id, uuid: asked!.id! };
@@ -113,7 +113,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(said(sessionId)).toContain('permission: n');
     });
 
-    it('shows a form where the editor has forms', async () => {
+    it('shows a form in an editor that supports forms', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const form = () => Promise.resolve({ action: 'accept' as const, content: { color: 'Blue' } });
       const { agent, said } = await connect(relay(), deviceId, { form });
@@ -122,7 +122,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(said(sessionId)).toContain('elicited: {"action":"accept","content":{"color":"Blue"}}');
     });
 
-    it('cancels the prompt, which is answered as cancelled', async () => {
+    it('answers a cancelled prompt as cancelled', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, update } = await connect(relay(), deviceId);
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -132,7 +132,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(await ended).toEqual({ stopReason: 'cancelled' });
     });
 
-    it('takes back its own prompt that waits, and leaves what another app runs alone', async () => {
+    it('removes its own queued prompt on cancel, and leaves the turn of another app alone', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       await relay().call('createSession', { body: { deviceId, message: 'perm' } });
       const { id } = await waiting(relay(), deviceId);
@@ -150,7 +150,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(session.queue).toBeUndefined();
     });
 
-    it('tells the plan, and how full the context is', async () => {
+    it('sends the plan, and the usage of the context', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, updates } = await connect(relay(), deviceId);
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -170,7 +170,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       );
     });
 
-    it('says once that the MCP servers of the editor are not used, and never touches its files', async () => {
+    it('reports once that it ignores the MCP servers of the editor, and never touches its files', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, updates, touched } = await connect(relay(), deviceId, { permission: allow });
       const mcpServers = [{ name: 'files', command: '/bin/true', args: [], env: [] }];
@@ -194,7 +194,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       });
     });
 
-    it('sends an image, and the settings of the session', async () => {
+    it('sends an image, and changes the settings of the session', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, said, update } = await connect(relay(), deviceId);
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -215,7 +215,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(said(sessionId)).toContain('ask');
     });
 
-    it('shows the pictures of the agent', async () => {
+    it('shows images from the agent', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, updates } = await connect(relay(), deviceId);
       const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -226,7 +226,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(pictures).toEqual([{ type: 'image', mimeType: 'image/png', data: Buffer.alloc(3000).toString('base64') }]);
     });
 
-    it('loads a session that began here in another process: all that was said, once and in order', async () => {
+    it('loads a session of an earlier process: every message, once and in order', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const first = await connect(relay(), deviceId);
       const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -239,7 +239,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(second.said(sessionId)).toBe(first.said(sessionId));
       const texts = second.updates.map(({ update }) => update.sessionUpdate);
       expect(texts.filter((kind) => kind === 'user_message_chunk')).toHaveLength(1);
-      // And it goes on.
+      // The loaded session continues.
       await second.agent.request('session/prompt', prompt(sessionId, 'two'));
       expect(second.said(sessionId)).toContain('first message');
 
@@ -250,7 +250,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(third.said(sessionId)).toBe('thought');
     });
 
-    it('loads a session while its turn streams: every text once', async () => {
+    it('loads a session while its turn streams, with every text once', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const first = await connect(relay(), deviceId);
       const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -264,7 +264,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(second.said(sessionId).trim()).toBe(words);
     });
 
-    it('asks an open question again after a load, and shows what another app says', async () => {
+    it('asks an open question again after a load, and shows messages of other apps', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const first = await connect(relay(), deviceId);
       const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -287,7 +287,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
   });
 
   describe(`${name} with a device that is offline`, () => {
-    it('says which agent it is; a prompt fails at once, and leaves no session behind', async () => {
+    it('names the agent; a prompt fails at once, and leaves no session', async () => {
       const { deviceId } = await registerDevice(relay(), { user: 'alice' });
       const { agent, initialized } = await connect(relay(), deviceId);
       expect(initialized).toMatchObject({ protocolVersion: 1, agentCapabilities: { loadSession: true } });
@@ -297,7 +297,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect((await agent.request('session/list', {})).sessions).toEqual([]);
     });
 
-    it('refuses methods that it does not offer, and ignores notifications that it does not know', async () => {
+    it('refuses methods that it does not offer, and ignores unknown notifications', async () => {
       const { deviceId } = await registerDevice(relay(), { user: 'alice' });
       const { agent } = await connect(relay(), deviceId);
       const given = { sessionId: 'any', cwd: '/home/dev', mcpServers: [] };
@@ -308,8 +308,8 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
     });
   });
 
-  describe(`${name} with a daemon of the field`, () => {
-    it('answers a prompt that is cancelled, although the daemon says nothing more', async () => {
+  describe(`${name} with a field daemon`, () => {
+    it('answers a cancelled prompt even if the daemon never replies', async () => {
       const daemon = await startFieldDaemon(relay(), { agentType: 'field' });
       scene.later(() => daemon.stop());
       const { agent } = await connect(relay(), daemon.deviceId);
@@ -321,7 +321,7 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       await daemon.next('task_cancel', (frame) => frame.task_id === id);
     });
 
-    it('shows each message once, and asks its question by label', async () => {
+    it('shows each message once, and shows the labels of a question', async () => {
       const daemon = await startFieldDaemon(relay(), { agentType: 'field' });
       scene.later(() => daemon.stop());
       const { agent, said, asked } = await connect(relay(), daemon.deviceId, { permission: choose('2') });
@@ -351,7 +351,7 @@ interface Waiting {
   queue?: { count: number };
 }
 
-/** The session of the device that asks. */
+/** Waits for the session of the device that has an open question. */
 async function waiting(relay: RelayAddress, deviceId: string): Promise<Waiting> {
   let session: Waiting | undefined;
   await until('the agent asks', async () => {

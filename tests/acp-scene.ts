@@ -1,6 +1,6 @@
 /**
- * An ACP client: that of the SDK, which starts `relay acp` as editors do or connects to `/acp/<deviceId>`, and a machine with an agent behind a
- * relay.
+ * An ACP client, that of the SDK: it starts `relay acp` as editors do, or connects to `/acp/<deviceId>`. Also a machine
+ * with an agent at a relay.
  */
 import {
   type ClientConnection,
@@ -34,22 +34,22 @@ export interface Editor {
   agent: ClientConnection['agent'];
   initialized: InitializeResponse;
   updates: SessionNotification[];
-  /** The words of the agent in a session, as the editor shows them. */
+  /** The agent's text in a session, as the editor shows it. */
   said: (sessionId: string) => string;
-  /** Resolves with the first update that fits, also one that came. */
+  /** Resolves with the first matching update, including earlier ones. */
   update: (fits: (update: SessionUpdate, sessionId: string) => boolean) => Promise<SessionUpdate>;
-  /** Requests for permission that came, and how they were taken back. */
+  /** Received permission requests; `signal` shows whether the relay withdrew one. */
   asked: { request: RequestPermissionRequest; signal: AbortSignal }[];
-  /** Methods for the client's own files and terminals that were called. */
+  /** Calls of methods for the client's own files and terminals. */
   touched: string[];
-  /** Resolves when a request for permission of the session came, also one that came before. */
+  /** Resolves once the session has asked for permission, even if it asked before this call. */
   question: (sessionId: string) => Promise<void>;
 }
 
-/** A client that can leave. */
+/** A client that can disconnect. */
 export interface Visitor extends Editor {
   hangUp(): void;
-  /** Resolves when it has left; with the exit code of the program, or 0 after a close. */
+  /** Resolves after it has disconnected: with the exit code of the program, or with 0 after a close. */
   exit: Promise<number | null>;
 }
 
@@ -58,7 +58,7 @@ export interface EditorOptions {
   form?: (request: CreateElicitationRequest) => Promise<CreateElicitationResponse>;
 }
 
-/** Over any stream: the handshake included. */
+/** Connects over any stream, including the handshake. */
 export async function openEditor(stream: Stream, { permission, form }: EditorOptions = {}): Promise<Editor> {
   const updates: SessionNotification[] = [];
   const asked: Editor['asked'] = [];
@@ -68,7 +68,7 @@ export async function openEditor(stream: Stream, { permission, form }: EditorOpt
     for (const each of [...wakes]) each();
     wakes.clear();
   };
-  /** The first thing that is found, when there is one. */
+  /** Resolves with the first defined result. */
   const first = async <T>(find: () => T | undefined): Promise<T> => {
     for (;;) {
       const found = find();
@@ -123,7 +123,7 @@ export async function openEditor(stream: Stream, { permission, form }: EditorOpt
   };
 }
 
-/** A token of the door, as a person makes it. */
+/** Creates an ACP token, as a person does. */
 export async function acpToken(
   relay: RelayAddress,
   deviceId: string,
@@ -139,18 +139,18 @@ export async function acpToken(
 
 export interface SocketOptions extends EditorOptions {
   user?: string;
-  /** The index of the api; default the first. */
+  /** The index of the api, 0 by default. */
   api?: number;
-  /** Default: one of the door, made for it. */
+  /** By default a new ACP token. */
   token?: string;
-  /** After the path. */
+  /** Appended to the path. */
   query?: string;
   protocols?: string[];
 }
 
 export const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } };
 
-/** Opens `/acp/<deviceId>` and nothing more. Rejects with `UpgradeRefused`. */
+/** Opens `/acp/<deviceId>` without a handshake. Rejects with `UpgradeRefused`. */
 export async function openAcp(
   relay: RelayAddress,
   device: string,
@@ -175,7 +175,7 @@ export async function openAcp(
     headers: await upgraded,
     received: received as readonly Record<string, unknown>[],
     send: (message: unknown) => socket.send(JSON.stringify(message)),
-    /** The first message that fits, also one that came. */
+    /** Resolves with the first matching message, including earlier ones. */
     next: async (fits: (message: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
       for (;;) {
         const found = received.find(fits);
@@ -186,7 +186,7 @@ export async function openAcp(
   };
 }
 
-/** Runs `packages/acp/conformance/websocket.mjs` against an endpoint; with the lines of its checks. */
+/** Runs `packages/acp/conformance/websocket.mjs` against an endpoint, and returns the lines of its checks. */
 export const checkEndpoint = (url: string, token: string) =>
   new Promise<{ code: number; passed: string[]; failures: string[] }>((resolve) => {
     const program = file('packages/acp/conformance/websocket.mjs');
@@ -198,7 +198,7 @@ export const checkEndpoint = (url: string, token: string) =>
 
 export type AcpScene = ReturnType<typeof acpScene>;
 
-/** Things that a test starts, and how they go away. */
+/** Starts machines and clients for a test, and cleans up after it. */
 export function acpScene() {
   const later: (() => unknown)[] = [];
   const folder = () => {
@@ -226,7 +226,7 @@ export function acpScene() {
           env: { DEMO_AGENT_HOME: folder(), DEMO_AGENT_SETTINGS: 'config' },
           timings: { killAfterMs: 300, leaveMs: 2000 },
         }),
-        // The folder in which its agent works, and those in it.
+        // Lists the folder of its agent, and accepts the folders in it.
         browse: (path) => {
           const there = path === '' ? defaultPath : path;
           const isShown = there.startsWith(defaultPath) && existsSync(there);
@@ -241,7 +241,7 @@ export function acpScene() {
       await daemon.connected();
       return { deviceId, agentType, folder: defaultPath, daemon };
     },
-    /** `relay acp <device>` as a process, with an editor at its standard input and output. */
+    /** Runs `relay acp <device>` as a process, with an editor on its standard input and output. */
     async relayAcp(
       relay: RelayAddress,
       device: string,
@@ -269,7 +269,7 @@ export function acpScene() {
       const editor = await openEditor(stream, options);
       return { ...editor, exit, errors: () => errors, hangUp: () => child.stdin.end() };
     },
-    /** The client of the SDK on `/acp/<deviceId>`. */
+    /** Connects the client of the SDK to `/acp/<deviceId>`. */
     async acpSocket(
       relay: RelayAddress,
       device: string,

@@ -1,4 +1,7 @@
-/** Promise: an ACP client that a person let in, by a token or by the built-in sign-in, reaches what it was given and is out when the person says so. */
+/**
+ * Promise: an ACP client that a person authorised, by a token or by the built-in sign-in, reaches exactly what they
+ * granted, until they revoke it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Browser, type TestRelay, callWith, password, pkce, redeem, signedInWeb, startRelay } from '@relay/testing';
 import { openAcp } from './acp-scene.ts';
@@ -50,7 +53,7 @@ describe('an ACP client', () => {
   ];
 
   it.each(endings)(
-    'loses its token when its person %s, on every instance; that of another stays',
+    'loses its token on every instance when its person %s; the token of another person stays valid',
     async (_how, end) => {
       const [mine, theirs] = [await person(), await person()];
       const [token, other] = [await tokenFor(mine), await tokenFor(theirs)];
@@ -66,7 +69,7 @@ describe('an ACP client', () => {
     },
   );
 
-  it('signs its person in for its own address, and for sessions alone', async () => {
+  it('can sign its person in for its own address, with access to sessions only', async () => {
     const mine = await person();
     const resource = `${relay.config.publicUrl}/acp`;
     const { verifier, challenge } = pkce();

@@ -1,4 +1,4 @@
-/** A client of the ACP door that stops reading. The same row for a relay in one process and in many. */
+/** An ACP client that stops reading: one row for a relay of one process and for a cluster. */
 import type { SessionNotification } from '@agentclientprotocol/sdk';
 import { expect, it } from '@jest/globals';
 import { type RelayAddress, registerDevice } from '@relay/testing';
@@ -7,9 +7,9 @@ import { acpToken, initialize, openAcp } from './acp-scene.ts';
 import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
 import { until } from './cluster/until.ts';
 
-/** `metrics`: of the first api, which must close such a reader soon (`SLOW_READER_STALL_MS`). */
+/** `metrics` are those of the first api, whose `SLOW_READER_STALL_MS` must be short. */
 export function stalledReader(relay: () => RelayAddress, metrics: () => Promise<string>): void {
-  it('is closed with 1013 when it does not read; the turn goes on, and all of it is there at the other api', async () => {
+  it('is closed with 1013 when it stops reading; the turn continues, and the other api has all of it', async () => {
     const user = 'olga';
     const daemon = await connectTranscriptDaemon(relay(), await registerDevice(relay(), { user }));
     const { token } = await acpToken(relay(), daemon.deviceId, { user });
@@ -44,7 +44,7 @@ export function stalledReader(relay: () => RelayAddress, metrics: () => Promise<
     await until(
       'the api closes it',
       async () => {
-        // A daemon may send 200 frames a second.
+        // The relay allows a daemon 200 frames a second.
         for (let more = 0; more < 10; more += 1) say();
         return (await metrics()).includes('relay_acp_closes_total{code="1013"');
       },
@@ -52,13 +52,13 @@ export function stalledReader(relay: () => RelayAddress, metrics: () => Promise<
     );
     expect(isClosed).toBe(false);
     socket.resume();
-    // The goodbye is behind all that was not read, and waits no longer than a second for its answer.
+    // The close frame follows all unread frames, and the api waits at most a second for the reply.
     expect([1006, 1013]).toContain(await closed);
 
     daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
     const again = await connect(1);
     await again.ask('session/load', { sessionId, cwd: '/', mcpServers: [] });
-    /** The numbers of the texts, in the order in which they came. */
+    /** The number at the end of each text. */
     const numbers = ({ params }: Record<string, unknown>) => {
       const { update } = (params ?? {}) as Partial<SessionNotification>;
       if (update?.sessionUpdate !== 'agent_message_chunk' || update.content.type !== 'text') return [];

@@ -1,4 +1,7 @@
-/** `_session/steering` at the door of ACP clients: the words reach the turn that runs, and the client gets the answers of agents. */
+/**
+ * `_session/steering` on the ACP endpoint: the text reaches the running turn, and the client gets the outcome that
+ * agents report.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, registerDevice, startRelay } from '@relay/testing';
 import { prompt } from './acp-rows.ts';
@@ -35,7 +38,7 @@ describe('_session/steering', () => {
     return { daemon, editor, into, steer, finish };
   };
 
-  it('is offered where the device takes messages into turns, and injects', async () => {
+  it('is offered if the device can steer, and injects the text', async () => {
     const { daemon, editor, steer, finish } = await open('ann');
     expect(editor.initialized._meta).toMatchObject({ steering: { supported: true } });
     const answer = steer('only 20');
@@ -46,14 +49,14 @@ describe('_session/steering', () => {
     await finish();
   });
 
-  it('gives the words back when the turn was over: nothing of them waits', async () => {
+  it('refuses a text after the turn, and queues nothing', async () => {
     const { daemon, steer, finish } = await open('ben');
     await finish();
     expect(await steer('too late')).toEqual({ outcome: 'promptRequired', reason: 'noRunningTurn' });
     expect(daemon.inbox.count('task_resume') + daemon.inbox.count('task_steer')).toBe(0);
   });
 
-  it('is an error when the agent refuses, and nothing of it waits', async () => {
+  it('fails when the agent refuses, and queues nothing', async () => {
     const { daemon, steer, finish } = await open('cai');
     const answer = steer('not now').then(
       () => 'taken',

@@ -1,6 +1,7 @@
 /**
- * Promise: a client that starts `relay acp`, or connects to `/acp/<deviceId>`, has the agent of another machine as if it ran beside it. A real
- * relay process, the built program, the client of the SDK at its standard input and output or on a WebSocket.
+ * Promise: a client that starts `relay acp`, or connects to `/acp/<deviceId>`, uses the agent of another machine like a
+ * local one. A real relay process, the built program, the client of the SDK on its standard input and output or on a
+ * WebSocket.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RelayProcess, freePort, startRelayProcess } from '@relay/testing';
@@ -29,7 +30,7 @@ acpRows(
 );
 
 describe('the folders of an editor', () => {
-  it('are those of the device under other names, both ways', async () => {
+  it('map to folders of the device, in both directions', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { agent, updates } = await scene.relayAcp(relay, deviceId, { args: ['--map', `/here/project=${folder}`] });
     const { sessionId } = await agent.request('session/new', { cwd: '/here/project', mcpServers: [] });
@@ -44,7 +45,7 @@ describe('the folders of an editor', () => {
     expect(page.body.messages[0]!.content).toContain(`${folder}/src/a.ts`);
   });
 
-  it('are one of the device where it is named for all, and never another by accident', async () => {
+  it('are all replaced by the folder of --cwd; without it, an unknown folder is an error', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const placed = await scene.relayAcp(relay, deviceId, { args: ['--cwd', folder] });
     await placed.agent.request('session/new', { cwd: '/here/project', mcpServers: [] });
@@ -57,8 +58,8 @@ describe('the folders of an editor', () => {
   });
 });
 
-describe('a relay that goes away in the middle of a prompt', () => {
-  it('is not noticed by the editor: the call ends once, with the whole text', async () => {
+describe('a relay that restarts in the middle of a prompt', () => {
+  it('does not fail the call of the editor, which completes once and has the whole text', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { agent, said, update } = await scene.relayAcp(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -74,7 +75,7 @@ describe('a relay that goes away in the middle of a prompt', () => {
     expect(ends).toBe(1);
   });
 
-  it('gets a prompt that was given while it was away, once', async () => {
+  it('gets a prompt that the editor sent while it was down, once', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { agent, said } = await scene.relayAcp(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -89,7 +90,7 @@ describe('a relay that goes away in the middle of a prompt', () => {
 });
 
 describe('a device that is removed in the middle of a prompt', () => {
-  it('ends the prompt with an error', async () => {
+  it('fails the prompt', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { agent, question } = await scene.relayAcp(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });

@@ -1,4 +1,7 @@
-/** Promise: what an operator looks at first works as far as it can while PostgreSQL or Redis is away, and names the one that is. */
+/**
+ * Promise: the first commands of an operator still work as far as possible while PostgreSQL or Redis is down, and name
+ * the one that is.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -33,25 +36,25 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
   };
   const found = (parts: typeof there) => {
     const { status, stdout } = admin(parts, 'doctor', '--json');
-    // The address of this test is always wrong.
+    // PUBLIC_URL of this test is never reachable.
     expect(status).toBe(1);
     const lines = stdout.trim().split('\n');
     const findings = lines.map((line) => JSON.parse(line) as { what: string; ok: boolean; say: string });
     return Object.fromEntries(findings.map((finding) => [finding.what, finding]));
   };
 
-  it('with both, finds nothing wrong but the address of this test', () => {
+  it('with both up, finds fault only with the address of this test', () => {
     const { database, backplane, schema, PUBLIC_URL, certificate } = found(there);
     expect([database, backplane, schema].map((one) => one?.ok)).toEqual([true, true, true]);
     expect([PUBLIC_URL, certificate].map((one) => one?.ok)).toEqual([false, false]);
   });
 
-  it('without Redis says so, and shows devices and queues', () => {
+  it('without Redis, reports that and still shows devices and queues', () => {
     const parts = { ...there, REDIS_URL: away.REDIS_URL };
     const { database, backplane, accounts } = found(parts);
     expect([database?.ok, backplane?.ok, accounts?.what]).toEqual([true, false, 'accounts']);
     expect(backplane?.say).toMatch(/Redis was not reached.*look at Redis/);
-    expect(admin(parts, 'queues')).toMatchObject({ status: 0, stdout: 'No message waits.\n' });
+    expect(admin(parts, 'queues')).toMatchObject({ status: 0, stdout: 'No messages are queued.\n' });
     expect(admin(parts, 'devices')).toMatchObject({ status: 0, stdout: 'No devices yet.\n' });
     expect(admin(parts, 'status').stdout).toMatch(/database ok .*, backplane NOT READY/);
     expect(admin(parts, 'invite')).toMatchObject({ status: 1, stdout: '' });
@@ -62,7 +65,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
     });
   }, 120_000);
 
-  it('without PostgreSQL says so, and shows what is in Redis', () => {
+  it('without PostgreSQL, reports that and still shows the state of Redis', () => {
     const parts = { ...there, DATABASE_URL: away.DATABASE_URL };
     const { database, backplane, accounts } = found(parts);
     expect([database?.ok, backplane?.ok, accounts]).toEqual([false, true, undefined]);
@@ -75,7 +78,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
     });
   }, 120_000);
 
-  it('of a relay whose people sign in elsewhere says where, and makes no link', () => {
+  it('with an external sign-in, names its issuer and creates no link', () => {
     const issuer = 'https://id.example.com';
     const issuers = JSON.stringify([{ issuer, audience: 'relay' }]);
     const elsewhere = { ...there, AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers };
@@ -90,7 +93,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
     expect(found(there).accounts).toMatchObject({ ok: false });
   }, 120_000);
 
-  it('without both says so of both', () => {
+  it('without both, reports both', () => {
     const { database, backplane } = found(away);
     expect([database?.ok, backplane?.ok]).toEqual([false, false]);
   }, 60_000);

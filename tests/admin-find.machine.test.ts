@@ -1,4 +1,7 @@
-/** Promise: one command shows an operator the case of a complaint, without a text of a conversation, and each action of an operator is recorded. */
+/**
+ * Promise: one command shows an operator the facts about a complaint, without any text of a conversation, and the relay
+ * records each action of an operator.
+ */
 import { execFile } from 'node:child_process';
 import { hostname, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -89,7 +92,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin find', () => {
     await receiver?.close();
   });
 
-  it('shows by an address and by a task why a message does not arrive: its machine has left', async () => {
+  it('finds by e-mail and by task why a message does not arrive: its machine is offline', async () => {
     await send(secretWords);
     const start = await daemon.next('task_start');
     daemon.event(start.task_id as string, 'SESSION_STARTED', { session_id: 'native' });
@@ -111,7 +114,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin find', () => {
     expect(stdout).toMatch(new RegExp(`^queue:\\n {2}id=${task} .*state=queued`, 'm'));
   }, 60_000);
 
-  it('shows by an address why no notification arrives: the service refuses', async () => {
+  it('finds by e-mail why no notification arrives: the service refuses it', async () => {
     receiver.answer = (response) => void response.writeHead(410).end();
     const address = { kind: 'ntfy', topic: 'a-topic', url: receiver.url } as const;
     const { subscription } = (await cluster.call('addSubscription', { user: null, headers: headers(), body: address }))
@@ -123,7 +126,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin find', () => {
     expect(deliveries[0]).toMatchObject({ kind: 'ntfy', httpStatus: 410 });
   }, 60_000);
 
-  it('shows by the id of a request who asked, and the lines that find its path', async () => {
+  it('finds by the id of a request who sent it, and prints queries for its log lines', async () => {
     const requestId = `complaint-${process.pid}`;
     const asked = { ...headers(), 'X-Request-Id': requestId };
     const { id } = (await find(daemon.deviceId)).devices[0] as { id: string };
@@ -139,7 +142,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin find', () => {
     expect(unknown).toMatchObject({ status: 0, stdout: expect.stringMatching(/^No person.*\nIts path/) });
   }, 60_000);
 
-  it('N10: records the operator, the action, its target and its time, and shows no text of a conversation', async () => {
+  it('N10: records operator, action, target and time, and shows no text of a conversation', async () => {
     await admin('disable', email, '--as', 'grace');
     await admin('enable', email);
     await admin('remove-device', 'no-such-device', '--yes', '--as', 'grace');

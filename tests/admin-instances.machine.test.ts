@@ -1,4 +1,4 @@
-/** Promise: what relay-admin changes counts at once on every instance, and is in the audit of the person. */
+/** Promise: a change by relay-admin takes effect on every instance at once, and appears in the audit of the person. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -58,12 +58,12 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
     const { status, body } = await from.signIn(email, secret);
     return [status, body.code as string | undefined];
   };
-  /** A token of the second in which all were revoked counts as revoked: the one after it is another. */
+  /** A token from the second in which all tokens were revoked counts as revoked, so this signs in again. */
   const signedIn = async (): Promise<string> => {
     const { access_token: token } = await signedInWeb(browser);
     return (await callWith(relay, token, '/api/me')).status === 200 ? token : signedIn();
   };
-  /** A machine of the person with this token, which is connected. */
+  /** A connected machine of the owner of this token. */
   const machine = async (accessToken: string) => {
     const body = { hostname: 'desk', agent_type: 'scripted' };
     const asked = (await relay.call('requestCode', { user: null, body })).body;
@@ -84,7 +84,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
       .map(({ action, target }) => [action, ...(target === undefined ? [] : [target])]);
   };
 
-  it('setup-link makes the first account on any of them, and is over then', async () => {
+  it('setup-link creates the first account on any of them, and no link afterwards', async () => {
     const { url = '' } = await json('setup-link');
     const invitation = new URL(url).hash.slice('#token='.length);
     browser.api = 1;
@@ -96,7 +96,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
     expect(await json('people')).toMatchObject({ email, hasPassword: true, disabledAt: null });
   });
 
-  it('disable ends sockets and sign-ins on each of them, and leaves the machine', async () => {
+  it('disable closes sockets and revokes sign-ins on each of them, and leaves the machine connected', async () => {
     const token = await signedIn();
     const daemon = await machine(token);
     const apps = [await connectApp(relay, { token, api: 0 }), await connectApp(relay, { token, api: 1 })];
@@ -115,7 +115,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
   });
 
   let secret = password;
-  it('reset-password ends sockets and the old password on each of them', async () => {
+  it('reset-password closes sockets and replaces the password on each of them', async () => {
     const token = await signedIn();
     const app = await connectApp(relay, { token, api: 0 });
     secret = (await json('reset-password', email)).password ?? '';
@@ -127,7 +127,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
     }
   });
 
-  it('remove-device ends the socket of a machine and its credential, and tells the apps of its owner', async () => {
+  it('remove-device closes the socket of a machine, revokes its credential, and publishes the removal to the apps of its owner', async () => {
     const token = await signedIn();
     const daemon = await machine(token);
     const { deviceId, registration } = daemon;
@@ -150,7 +150,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
     await app.close();
   });
 
-  it('remove ends everything of the person', async () => {
+  it('remove closes all sockets of the person and deletes the account', async () => {
     const token = await signedIn();
     const daemon = await machine(token);
     const app = await connectApp(relay, { token, api: 0 });

@@ -1,4 +1,7 @@
-/** Promise: a forgotten password does not lose the relay. `relay-admin` works on the data of a relay, whether it runs or not. */
+/**
+ * Promise: a forgotten password does not lose the relay. `relay-admin` works on the data of a relay, whether it runs or
+ * not.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -24,7 +27,7 @@ describe('relay-admin', () => {
     });
     return { status, stdout, stderr };
   };
-  /** The same program, without holding up the relay's output that this process reads. */
+  /** The same program, without blocking this process, which must read the relay's output. */
   const adminBeside = (...args: string[]) =>
     new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
       const options = { env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env } };
@@ -59,7 +62,7 @@ describe('relay-admin', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('says what runs, whose devices are here and what waits, of a relay that runs and of one that does not', async () => {
+  it('shows status, devices and queues of a running relay and of a stopped one', async () => {
     const look = async (
       run: (...args: string[]) => Promise<{ status: number | null; stdout: string; stderr: string }>,
     ) => {
@@ -75,7 +78,7 @@ describe('relay-admin', () => {
       });
       expect(await run('devices')).toEqual({ status: 0, stdout: 'No devices yet.\n', stderr: '' });
       expect((await run('devices', first.email)).stdout).toBe(`${first.email} has no devices.\n`);
-      expect((await run('queues')).stdout).toBe('No message waits.\n');
+      expect((await run('queues')).stdout).toBe('No messages are queued.\n');
       expect((await run('setup-link')).stdout).toContain('There are accounts already.');
       const { status, stdout } = await run('doctor');
       const findings = stdout.split('\n');
@@ -95,7 +98,7 @@ describe('relay-admin', () => {
     expect(JSON.parse(stdout)).toMatchObject({ email: first.email, name: 'Ada', hasPassword: true });
   });
 
-  it('sets a new password, and the old one ends', async () => {
+  it('sets a new password and invalidates the old one', async () => {
     const { status, stdout } = admin('reset-password', 'Ada@example.com', '--json');
     expect(status).toBe(0);
     const { password } = JSON.parse(stdout) as { password: string };
@@ -103,7 +106,7 @@ describe('relay-admin', () => {
     expect(statuses).toEqual([200, 401]);
   }, 120_000);
 
-  it('removes a second step that a person lost; a new password keeps it', async () => {
+  it('removes a second step that a person lost, while a new password keeps it', async () => {
     const sets = async () =>
       JSON.parse((await adminBeside('reset-password', first.email, '--json')).stdout) as { password: string };
     await whileItRuns(async (at) => {
@@ -135,7 +138,7 @@ describe('relay-admin', () => {
     });
   }, 120_000);
 
-  it('disables a person: signed out, and no longer let in, until they are enabled', async () => {
+  it('signs a disabled person out, and refuses their sign-in until an operator enables them', async () => {
     await whileItRuns(async (at) => {
       const { password } = JSON.parse((await adminBeside('reset-password', first.email, '--json')).stdout) as {
         password: string;
@@ -159,7 +162,7 @@ describe('relay-admin', () => {
     });
   }, 120_000);
 
-  it('prints a link that makes one account', async () => {
+  it('prints a link that creates exactly one account', async () => {
     const { stdout } = admin('invite', '--json');
     const token = new URL((JSON.parse(stdout) as { url: string }).url).hash.slice('#token='.length);
     const grace = { email: 'grace@example.com', password: 'another good password', name: 'Grace', invitation: token };
@@ -170,7 +173,7 @@ describe('relay-admin', () => {
     expect(statuses).toEqual([200, 403]);
   }, 120_000);
 
-  it('removes a person only when it is told so', () => {
+  it('removes a person only with --yes', () => {
     expect(admin('remove', 'grace@example.com')).toMatchObject({ status: 2, stdout: '' });
     expect(admin('remove', 'grace@example.com', '--yes').status).toBe(0);
     expect(admin('people', '--json').stdout.trim().split('\n')).toHaveLength(1);
@@ -182,18 +185,18 @@ describe('relay-admin', () => {
       ['reset-password', 'eve@example.com'],
       /No account has the address eve@example\.com/,
     ],
-    ['a command that does not exist', ['promote', first.email], /is no command/],
+    ['a command that does not exist', ['promote', first.email], /is not a command/],
     ['an option that does not exist', ['people', '--all'], /--help/],
-    ['a command without its address', ['reset-password'], /is no command/],
+    ['a command without its address', ['reset-password'], /is not a command/],
     ['to drain the only process', ['drain'], /is a single process/],
-    ['to look into a Redis that is not there', ['redis'], /has no Redis/],
-  ])('refuses %s with what to do, and exit code 2', (_, args, why) => {
+    ['to inspect Redis of a relay that does not use it', ['redis'], /has no Redis/],
+  ])('refuses %s with advice, and exit code 2', (_, args, why) => {
     const { status, stderr } = admin(...args);
     expect(status).toBe(2);
     expect(stderr).toMatch(why);
   });
 
-  it('refuses a folder that is no relay’s, and makes none', () => {
+  it('refuses a folder without a relay, and does not create it', () => {
     const nowhere = join(dataDir, 'nowhere');
     const { status, stderr } = spawnSync(process.execPath, [program, 'people'], {
       encoding: 'utf8',
@@ -204,7 +207,7 @@ describe('relay-admin', () => {
     expect(existsSync(nowhere)).toBe(false);
   });
 
-  it('works while the relay runs, and is refused in its words', async () => {
+  it('works while the relay runs, and prints its refusals', async () => {
     await whileItRuns(async () => {
       expect(await adminBeside('people', '--json')).toMatchObject({
         status: 0,

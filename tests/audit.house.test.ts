@@ -1,4 +1,7 @@
-/** Promise: CI fails when the registry knows a serious hole in a package that is shipped, and only then. A registry on a real port. */
+/**
+ * Promise: CI fails if and only if the registry knows a serious vulnerability of a package that we ship. A registry on
+ * a real port.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type ServerResponse, createServer } from 'node:http';
@@ -13,7 +16,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Runs the audit against a registry that answers like this. */
+/** Runs the audit against a registry with this answer. */
 async function audit(answer: (response: ServerResponse) => void): Promise<{ code: number; text: string }> {
   const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -50,16 +53,16 @@ describe('the audit of dependencies', () => {
     expect(await readFile(`${root}/.ci/run`, 'utf8')).toMatch(/^step node scripts\/audit\.mjs$/m);
   });
 
-  it.each(['high', 'critical'])('S15: fails for a hole that is %s', async (severity) => {
+  it.each(['high', 'critical'])('S15: fails for a %s vulnerability', async (severity) => {
     const { code, text } = await audit(advisory(severity));
     expect([code, text]).toEqual([1, expect.stringMatching(new RegExp(`${severity}: express`))]);
   });
 
   it.each([
-    ['no hole is known', (response: ServerResponse) => response.end('{}')],
-    ['one is known that is moderate', advisory('moderate')],
+    ['no vulnerability is known', (response: ServerResponse) => response.end('{}')],
+    ['only a moderate one is known', advisory('moderate')],
     ['the registry offers no list', (response: ServerResponse) => response.writeHead(404).end('{}')],
-    ['the registry is broken', (response: ServerResponse) => response.writeHead(500).end('no JSON')],
+    ['the registry fails', (response: ServerResponse) => response.writeHead(500).end('no JSON')],
   ])('S15: passes when %s', async (_name, answer) => {
     expect((await audit(answer)).code).toBe(0);
   });

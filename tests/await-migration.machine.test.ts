@@ -1,4 +1,7 @@
-/** Promise: the wait for a migration ends when its Job does, and says why it failed. The cluster is a script that plays one. */
+/**
+ * Promise: the script waits until the migration Job completes or fails, and reports why it failed. A script plays
+ * kubectl.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +18,7 @@ describe('scripts/await-migration.sh', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Each state is what the Job says of itself at one look; then the last one for ever. */
+  /** Each state is the answer to one look at the Job; the last one repeats. */
   const wait = (...states: string[]) => waitWith('echo "the log of $*"', ...states);
   const waitWith = (logs: string, ...states: string[]) => {
     const kubectl = join(folder, 'kubectl');
@@ -38,7 +41,7 @@ esac
     return { status, stdout, stderr };
   };
 
-  it('ends well with the Job, and shows the end of its log', () => {
+  it('succeeds with the Job, and shows the last lines of its log', () => {
     expect(wait('', 'SuccessCriteriaMet Complete')).toEqual({
       status: 0,
       stdout: expect.stringContaining('--namespace here job/relay-migrate'),
@@ -46,21 +49,21 @@ esac
     });
   });
 
-  it('N1: reports success when the log of the Job cannot be read', () => {
+  it('N1: reports success even if it cannot read the log of the Job', () => {
     expect(waitWith('exit 1', 'Complete')).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('the migration is complete'),
     });
   });
 
-  it('ends as soon as the Job has failed, with its log', () => {
+  it('fails as soon as the Job has failed, with its log', () => {
     expect(wait('FailureTarget', 'FailureTarget Failed')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/the log of logs.*\n.*Nothing was deployed/),
     });
   });
 
-  it('is what the manual waits with: a condition alone would wait on for a Job that has failed', () => {
+  it('is in the manual instead of kubectl wait, which does not return for a failed Job', () => {
     const manual = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
     expect(manual).toContain('scripts/await-migration.sh relay');
     expect(manual).not.toMatch(/^kubectl wait .*condition=complete/m);

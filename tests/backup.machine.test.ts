@@ -1,4 +1,7 @@
-/** Promise: a backup of a relay that works is a whole relay. `relay-admin` reaches the relay that runs, over a socket of its data folder. */
+/**
+ * Promise: a backup of a running relay is complete. `relay-admin` reaches the running relay over a socket in its data
+ * folder.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -9,7 +12,7 @@ import { type RelayProcess, connectDaemon, startRelayProcess } from '@relay/test
 
 const program = fileURLToPath(new URL('../apps/standalone/dist/admin.js', import.meta.url));
 
-/** Runs beside this process, because the relay's load comes from here. */
+/** Runs concurrently, because this process produces the load of the relay. */
 const admin = (dataDir: string, ...args: string[]) =>
   new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
     execFile(
@@ -36,7 +39,7 @@ describe('relay-admin backup', () => {
   const titles = async (at: RelayProcess) =>
     (await at.call('listSessions')).body.sessions.map(({ title }) => title).sort();
 
-  it('holds everything that was answered before it, and nothing is lost or refused meanwhile', async () => {
+  it('has every session acknowledged before it, and the relay keeps serving concurrently', async () => {
     const { deviceId } = await connectDaemon(relay);
     const answered: string[] = [];
     let isWorking = true;
@@ -84,7 +87,7 @@ describe('relay-admin backup', () => {
     }
   }, 180_000);
 
-  it('refuses a folder that exists, or lies inside of the data folder, and leaves nothing behind', async () => {
+  it('refuses a folder that exists or lies inside the data folder, and leaves nothing behind', async () => {
     const existing = await admin(relay.dataDir, 'backup', folder);
     expect(existing).toMatchObject({ status: 1, stderr: expect.stringContaining('it exists. Choose a new name.') });
     const inside = await admin(relay.dataDir, 'backup', join(relay.dataDir, 'backup'));
@@ -94,7 +97,7 @@ describe('relay-admin backup', () => {
     expect((await relay.call('listSessions')).status).toBe(200);
   }, 60_000);
 
-  it('and accounts are managed while the relay runs, and after a relay that was killed', async () => {
+  it('account commands also work while the relay runs, and after it was killed', async () => {
     const whileItRuns = await admin(relay.dataDir, 'people', '--json');
     expect(whileItRuns).toMatchObject({ status: 0, stderr: '' });
     await relay.end('SIGKILL');

@@ -1,4 +1,7 @@
-/** Promise: on a machine with Node and nothing else, the tests that need more are skipped by name, and the build says what it needs. */
+/**
+ * Promise: on a machine with nothing but Node, jest skips tests by name whose programs are missing, and the build names
+ * missing dependencies.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,9 +31,9 @@ describe('M1: a program that is not installed', () => {
   const noKubectl = { KUBECTL: '/nowhere/kubectl' };
   const oneFile = ['scripts/jest.mjs', 'tests/k8s-settings.house.test.ts'];
 
-  it('skips the tests that need it, by name at the start and in a table at the end', () => {
+  it('skips its tests, listed by name at the start and in a table at the end', () => {
     const { status, output } = run(oneFile, { ...noKubectl, TEST_PROGRAMS: '' });
-    // Other programs may be missing as well, where this runs.
+    // Other programs can be missing as well on this machine.
     expect(output).toMatch(/Not installed, so their tests are skipped: .*\bkubectl\./);
     expect(output).toMatch(/SKIPPED: \d+ tests of 1 suites/);
     expect(output).toMatch(/tests\/k8s-settings\.house\.test\.ts +\d+ +kubectl/);
@@ -38,7 +41,7 @@ describe('M1: a program that is not installed', () => {
     expect(status).toBe(0);
   });
 
-  it('fails a run of all tests before the first of them', () => {
+  it('fails a run of all tests before its first test', () => {
     const { status, output } = run(oneFile, { ...noKubectl, TEST_PROGRAMS: 'required' });
     expect(output).toMatch(/Programs are missing that tests need: .*\bkubectl\./);
     expect(output).not.toContain('PASS');
@@ -61,7 +64,7 @@ describe('M2: a fresh machine of the checks', () => {
 });
 
 describe('M7: `npm ci`', () => {
-  it('has no package to warn of, and is asked every week for newer ones', () => {
+  it('installs no deprecated package, and Dependabot looks for newer ones every week', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { deprecated?: string }> };
     expect(Object.keys(packages).length).toBeGreaterThan(100);
     expect(Object.keys(packages).filter((name) => packages[name]!.deprecated !== undefined)).toEqual([]);
@@ -87,7 +90,7 @@ describe('M3: the build', () => {
     expect(inputs).toContain('src/open.ts');
   });
 
-  it('is made again when a file changes that is served as it is, or that packs a program', () => {
+  it('runs again after a change of a static file or of the packing script', () => {
     const served = readdirSync(join(root, 'apps/web/public')).map((name) => `public/${name}`);
     expect(served.length).toBeGreaterThan(3);
     expect(inputsOf('@relay/web')).toEqual(expect.arrayContaining(served));
@@ -109,7 +112,7 @@ describe('M6: an installation without development dependencies', () => {
   };
   const build = ['scripts/turbo.mjs', 'run', 'build', '--quiet'];
 
-  it('that was never built says what to install', () => {
+  it('names the missing dependencies if nothing was built', () => {
     inFolder((folder) => {
       const { status, output } = run(build, {}, folder);
       expect(output).toMatch(/not built.*needs the development dependencies.*`npm ci` without --omit=dev/s);
@@ -118,7 +121,7 @@ describe('M6: an installation without development dependencies', () => {
     });
   });
 
-  it('that was built before uses what is there', () => {
+  it('uses an existing build', () => {
     inFolder((folder) => {
       mkdirSync(join(folder, 'apps/standalone/dist'), { recursive: true });
       writeFileSync(join(folder, 'apps/standalone/dist/main.js'), '');
@@ -128,7 +131,7 @@ describe('M6: an installation without development dependencies', () => {
 });
 
 describe('M6: a METRICS_PORT that is taken', () => {
-  it('is a sentence that names the variable', async () => {
+  it('logs a sentence that names the variable', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const port = String((taken.address() as AddressInfo).port);

@@ -1,4 +1,6 @@
-/** B7: a network whose only way out is a proxy that wants a password. Only the proxy knows the name of the relay. */
+/**
+ * B7: the only route out of this network is a proxy with a password. Only the proxy can resolve the name of the relay.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -70,7 +72,7 @@ describe('B7: through a proxy', () => {
     expect(tunnels).toEqual([url.slice(7), url.slice(7)]);
   });
 
-  it('names the proxy when it refuses the password or is away', async () => {
+  it('names the proxy when it refuses the password or is down', async () => {
     process.env.HTTP_PROXY = via.replace('ada', 'eve');
     await expect(exchange(url, asked)).rejects.toThrow(/the proxy 127\.0\.0\.1:\d+ refuses the connection \(407/);
     process.env.HTTP_PROXY = '127.0.0.1:9';
@@ -94,7 +96,7 @@ describe('B7: through a proxy', () => {
     }
   });
 
-  it('reads the variable of the scheme, and leaves this machine and networks of NO_PROXY alone', () => {
+  it('reads the variable of the scheme, and bypasses the proxy for localhost and the networks of NO_PROXY', () => {
     const env = { HTTPS_PROXY: via, NO_PROXY: '10.0.0.0/8,fd00::/8' };
     const isProxied = (address: string) => proxyAgentFor(address, env) !== undefined;
     expect(['https://a.test', 'wss://a.test', 'https://11.1.2.3'].map(isProxied)).toEqual([true, true, true]);

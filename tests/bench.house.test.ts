@@ -28,12 +28,12 @@ interface Result {
 }
 
 describe('the bench', () => {
-  it('says what it can do', async () => {
+  it('prints its options', async () => {
     const { stdout } = await bench('--help');
     expect(stdout).toMatch(/--only[\s\S]*--rounds[\s\S]*--quick[\s\S]*--json/);
   });
 
-  it('refuses a name it does not know', async () => {
+  it('refuses an unknown name', async () => {
     await expect(bench('--only', 'nothing')).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/nothing/),
@@ -42,7 +42,7 @@ describe('the bench', () => {
 
   itWith(
     ['postgresql', 'redis-server'],
-    'measures the relay next to the physical limit and Socket.IO, and ends',
+    'measures the relay next to the physical limit and Socket.IO, and exits',
     async () => {
       const { stdout } = await bench('--only', 'events,counts', '--rounds', '1', '--share', '0.01', '--json');
       const { tables } = JSON.parse(stdout) as Result;
@@ -59,7 +59,7 @@ describe('the bench', () => {
 
   itWith(
     ['postgresql', 'redis-server'],
-    'measures two builds beside each other, and keeps the ratios of each night in a file',
+    'compares two builds, and appends the ratios of each night to a file',
     async () => {
       const file = join(mkdtempSync(join(tmpdir(), 'relay-bench-test-')), 'history.jsonl');
       const { stdout } = await execute(process.execPath, [history, file, '--compare', root, ...few]);
@@ -76,7 +76,7 @@ describe('the bench', () => {
 
   itWith(
     ['postgresql', 'redis-server'],
-    'ends all that it started when it is ended',
+    'stops all processes that it started when it gets SIGTERM',
     async () => {
       const child = spawn(process.execPath, [main, '--only', 'lists', '--rounds', '1'], {
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -87,14 +87,14 @@ describe('the bench', () => {
       expect(started.length).toBeGreaterThan(5);
       child.kill('SIGTERM');
       expect(await ended).toEqual([143, null]);
-      // The servers end with it; that they have is for the kernel to say.
+      // The kernel shows whether the servers have exited.
       while (started.some((pid) => existsSync(`/proc/${pid}`))) await tick(50);
     },
     240_000,
   );
 });
 
-/** The processes that this one started, and those that they did. */
+/** All descendants of this process. */
 function descendantsOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   return children.flatMap((child) => [child, ...descendantsOf(child)]);

@@ -1,6 +1,7 @@
 /**
- * The blocks that PostgreSQL reads for a conversation, among many sessions and for a person with 14,000 of them: with statistics,
- * and before there are any, as after a restore. Every statement counts, also those that no test names: the server itself keeps the account.
+ * The blocks that PostgreSQL reads for a conversation, among many sessions and for a person with 14,000 of them: with
+ * statistics, and without any, as after a restore. The server counts every statement, including those that no test
+ * names.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openDatabase } from '@relay/database';
@@ -14,16 +15,19 @@ import {
 } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
 
-/** Sessions of others, of the person on other machines, and on the machine that is used here. */
+/** Sessions of other people, of the person on other machines, and on the machine under test. */
 const [others, elsewhere, here] = [20_000, 5_000, 9_000];
 const before = others + elsewhere;
-/** For each call of a statement, in the mean. A plan that reads all sessions of a machine or of a person reads twenty times as many. */
+/**
+ * The mean per call of a statement. A plan that reads all sessions of a machine or of a person reads twenty times as
+ * many.
+ */
 const most = 1_500;
 
 describeWith('postgresql', 'among many sessions', () => {
   let postgres: TestPostgres;
   let database: Awaited<ReturnType<typeof openDatabase>>;
-  /** For what takes long. */
+  /** For slow statements. */
   let filling: typeof database;
   let relay: TestRelay;
   let deviceId: string;
@@ -44,7 +48,7 @@ describeWith('postgresql', 'among many sessions', () => {
     await daemon.close();
     const userId = relay.issuer.userId('alice');
     await filling.sql.transaction(async (tx) => {
-      // Without the triggers, whose rows are of no matter here.
+      // Disables the triggers, whose rows do not matter here.
       await tx.sql.execute`SET LOCAL session_replication_role = replica`;
       await tx.sql.execute`
         INSERT INTO devices (id, owner_id, name, hostname, agent_type, token_hash)
@@ -69,7 +73,7 @@ describeWith('postgresql', 'among many sessions', () => {
     await postgres.stop();
   });
 
-  /** A day of one person in a minute. */
+  /** The typical frames and requests of one person in a day. */
   const live = async (day: number) => {
     const native = (n: number) => `native-${before + day * 1_000 + n}`;
     const id = (n: number) => `${deviceId}:scripted:${native(n)}`;

@@ -48,7 +48,7 @@ const libraries = [
 /** The dependencies that the package.json files of the tree declare; `left-pad` is installed and declared nowhere. */
 const declared = libraries.filter((name) => name !== 'left-pad');
 
-/** rule, file, its text. Each is the only file of the tree that may be reported under the rule. */
+/** rule, file, its text. Each is the only file of the tree that the rule must report. */
 const forbidden: [rule: string, file: string, text: string][] = [
   ['packages-import-no-package', 'packages/auth/src/a.ts', `import '@relay/database';`],
   ['packages-import-no-package', 'packages/auth/src/b.ts', `import type { X } from '@relay/api'; export type Y = X;`],
@@ -99,7 +99,7 @@ const forbidden: [rule: string, file: string, text: string][] = [
 /** The other half of the cycle, which is reported once. */
 const accomplice = ['packages/auth/src/c2.ts', `import type { A } from './c.ts'; export type B = A | 1;`] as const;
 
-/** Imports that the architecture allows, next to those it forbids: none of these may be reported. */
+/** Imports that the architecture allows, next to forbidden ones: no rule can report these. */
 const allowed: Record<string, string> = {
   'packages/protocol/src/inside.ts': 'export const inside = 1;',
   'packages/client/src/node.ts': `import './node-socket.ts'; import type { X } from '@relay/protocol'; export type Y = X;`,
@@ -183,7 +183,7 @@ describe('the rules of the house', () => {
         process.execPath,
         [program, '--config', configuration, '--output-type', 'json', ...folders],
         { cwd: tree, maxBuffer: 64 * 1024 * 1024 },
-        // Exits with the number of violations; only an answer that is no JSON is a failure of the tool.
+        // Exits with the number of violations; only output other than JSON is a failure of the tool.
         (_exit, stdout, stderr) => {
           try {
             done((JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations);
@@ -210,7 +210,7 @@ describe('the rules of the house', () => {
     expect(silent).toEqual([]);
   });
 
-  it('no rule reports what the architecture allows', () => {
+  it('no rule reports an import that the architecture allows', () => {
     const wrong = violations.filter(({ from }) => from in allowed);
     expect(wrong.map(({ rule: { name }, from, to }) => `${name}: ${from} → ${to}`)).toEqual([]);
   });

@@ -98,7 +98,7 @@ describe('the check of the catalogue', () => {
     expect(strays('a.tsx', source(text))).toEqual(['a.tsx:2 Go', 'a.tsx:2 Send', 'a.tsx:3 Your machines']);
   });
 
-  it('reports words that a module reads while it loads', () => {
+  it('reports texts that a module reads while it loads', () => {
     expect(early('a.tsx', source('const a = words.send;\nconst b = () => words.send;'))).toEqual(['a.tsx:2 send']);
   });
 

@@ -40,7 +40,7 @@ function check(...options: string[]) {
 }
 const ceilings = () => JSON.parse(readFileSync(join(root, 'scripts/habits.json'), 'utf8')) as Ceilings;
 
-/** A repository with ceilings on main, and a branch beside it. */
+/** Commits the text on main, in a repository with ceilings. */
 function land(text: string) {
   write('apps/api/src/a.ts', text);
   expect(check('--write-initial')).toMatchObject({ status: 0 });
@@ -103,7 +103,7 @@ describe('the ratchet', () => {
 });
 
 describe('a room', () => {
-  it('is an app, a package or a folder, with tests and documents by themselves', () => {
+  it('is an app, a package or a folder; its tests and documents are rooms of their own', () => {
     const paths = ['apps/api/src/a.ts', 'apps/api/test/a.test.ts', 'apps/api/README.md', 'docs/adr/1.md', 'README.md'];
     const rooms = ['apps/api', 'apps/api tests', 'apps/api documents', 'docs/adr documents', 'top documents'];
     expect(paths.map(roomOf)).toEqual(rooms);
@@ -121,7 +121,7 @@ describe('a room', () => {
 describe('the text of a file', () => {
   const lines = (path: string, text: string) => measure(path, text).lines[habit]!.map(({ number }) => number);
 
-  it('has comments, titles of tests, and prose of Markdown without code and tables', () => {
+  it('has comments, test titles, and prose of Markdown without code and tables', () => {
     expect(
       lines('a.ts', "const told = 1; // The wire said so.\nsay('said');\n/** Tells. */\n/**\n * Told.\n */"),
     ).toEqual([1, 3, 5]);

@@ -74,7 +74,7 @@ describe('the commits of a repository', () => {
     return { status, stdout };
   }
 
-  it('fail by a planted subject after the ceilings, and not by one before them', () => {
+  it('fail for a planted subject after the ceilings, not for an earlier one', () => {
     commit('scripts: count lines');
     expect(check()).toEqual({ status: 0, stdout: '0 of 1 subjects\n' });
     commit('scripts: lines are counted');
@@ -91,7 +91,7 @@ describe('the commits of a repository', () => {
     expect(check()).toMatchObject({ status: 1 });
   });
 
-  it('are few in a shallow clone, which passes', () => {
+  it('pass in a shallow clone, which has few of them', () => {
     commit('lines are counted');
     const clone = join(root, 'clone');
     git('clone', '--quiet', '--depth', '1', pathToFileURL(root).href, clone);

@@ -32,14 +32,14 @@ const answered = (request: number, status: number, code = ''): Event => ({
 });
 const judge = (events: Event[], mayCut = false) => judgeJournal(journalOf(...events), { mayCut });
 
-/** The verdict must be able to report a broken promise: each of these breaks one. */
-describe('the judgement over a journal', () => {
-  it('finds nothing wrong with a good day', () => {
+/** Each test breaks one promise, which proves that the verdict reports it. */
+describe('the verdict on a journal', () => {
+  it('finds no fault in a correct journal', () => {
     const day = [listening(), connected(1), heard(1, 1), heard(1, 2), accepted('t'), written('t'), asked(1)];
     expect(judge([...day, answered(1, 200)])).toEqual([]);
   });
 
-  it('sees a gap, in a connection and at its beginning, unless the app was told to reload', () => {
+  it('reports a gap in a connection or at its start, unless the app received a resync', () => {
     expect(judge([listening(), connected(1), heard(1, 1), heard(1, 3)])).toHaveLength(1);
     expect(judge([listening(), connected(1), heard(1, 2)])).toHaveLength(1);
     expect(judge([listening(), connected(1), heard(1, 1), resync, heard(1, 3)])).toEqual([]);
@@ -47,22 +47,22 @@ describe('the judgement over a journal', () => {
     expect(judge([listening(), connected(1), heard(1, 1), listening('o'), heard(1, 3)])).toHaveLength(1);
   });
 
-  it('sees a frame that was heard twice, or late, even after a reload', () => {
+  it('reports a frame that an app received twice or late, even after a resync', () => {
     expect(judge([listening(), connected(1), heard(1, 1), heard(1, 1)])).toHaveLength(1);
     expect(judge([listening(), connected(1), heard(1, 1), heard(1, 2), resync, heard(1, 1)])).toHaveLength(1);
   });
 
-  it('lets the last lines of a lost connection go, and no others', () => {
+  it('tolerates missing frames at the end of a lost connection only', () => {
     const lost = [listening(), connected(1), heard(1, 1), disconnected(1), connected(2), heard(2, 1)];
     expect(judge(lost)).toEqual([]);
     expect(judge([...lost, heard(1, 3)])).toHaveLength(1);
   });
 
-  it('sees a task that was written twice', () => {
+  it('reports a task that was written twice', () => {
     expect(judge([connected(1), written('t'), connected(2), written('t', 2)])).toHaveLength(1);
   });
 
-  it('sees a request without an end, and an undefined end', () => {
+  it('reports a request without a response, and an unexpected response', () => {
     expect(judge([asked(1)])).toHaveLength(1);
     expect(judge([asked(1), answered(1, 500, 'INTERNAL_ERROR')])).toHaveLength(1);
     expect(judge([asked(1), answered(1, 401, 'INVALID_TOKEN')])).toHaveLength(1);
@@ -73,14 +73,14 @@ describe('the judgement over a journal', () => {
     expect(judge([asked(1), { what: 'cut', request: 1, why: 'TimeoutError: aborted' }], true)).toHaveLength(1);
   });
 
-  it('sees what crosses users, and a refusal that blames a credential', () => {
+  it('reports data of another user, and a refusal that blames a credential', () => {
     const foreign: Event = { ...answered(1, 200), strangers: ['user-2'] } as Event;
     expect(judge([asked(1), foreign])).toHaveLength(1);
     expect(judge([{ what: 'refused', who: 'daemon', user, status: 401, code: 'INVALID_TOKEN' }])).toHaveLength(1);
   });
 });
 
-describe('the judgement over the database', () => {
+describe('the verdict on the database', () => {
   const row = (id: string, state: string, code: string | null = null, seq = 1): TaskRow => ({
     ...{ id, seq, state, session_key: 's', device_id: 'd', owner_id: `issuer|${user}` },
     ...{ error_code: code, result: null },
@@ -92,17 +92,17 @@ describe('the judgement over the database', () => {
   const none = new Set<string>();
   const day = journalOf(connected(1), accepted('t'), written('t'), completed('t'));
 
-  it('agrees with a good day', () => {
+  it('finds no fault in a correct database', () => {
     expect(judgeTruth(day, truth([row('t', 'completed')]), none)).toEqual([]);
   });
 
-  it('sees a device that is said to be offline, leased under another fence, or connected twice', () => {
+  it('reports a connected device with status offline, with another fence, or with two open connections', () => {
     expect(judgeTruth(day, truth([row('t', 'completed')], { status: 'offline' }), none)).toHaveLength(1);
     expect(judgeTruth(day, truth([row('t', 'completed')], {}, 4), none)).toHaveLength(1);
     expect(judgeTruth(day, truth([row('t', 'completed')], { open: 2 }), none)).toHaveLength(1);
   });
 
-  it('sees an outcome that no daemon sent, and a task that is missing or was never accepted', () => {
+  it('reports an outcome that no daemon sent, a missing task, and a task that no api accepted', () => {
     for (const state of ['queued', 'expired', 'sent', 'running', 'unknown', 'failed'])
       expect(judgeTruth(day, truth([row('t', state)]), none).length).toBeGreaterThan(0);
     const silent = journalOf(connected(1), accepted('t'), written('t'));
@@ -111,7 +111,7 @@ describe('the judgement over the database', () => {
     expect(judgeTruth(day, truth([row('t', 'completed'), row('other', 'cancelled')]), none)).toHaveLength(1);
   });
 
-  it('lets a task be lost with its connection, and an order be kept', () => {
+  it('tolerates a task that was lost with its connection, and reports tasks out of order', () => {
     const lost = journalOf(connected(1), accepted('t'), written('t'), disconnected(1), connected(2));
     expect(judgeTruth(lost, truth([row('t', 'failed', 'TASK_LOST')]), none)).toEqual([]);
     expect(judgeTruth(lost, truth([row('t', 'unknown', 'DELIVERY_UNKNOWN')]), none)).toEqual([]);
@@ -129,7 +129,7 @@ describe('the excuses of a failover with lost commits', () => {
   const gone = 'task t of user-1 was accepted and is not there';
   const twice = 'task t of user-1 was written twice';
 
-  it('excuse a task that is not there or whose outcome is not known, if a commit of it may be lost', () => {
+  it('excuse a missing task or an unknown outcome if the failover could have lost its commit', () => {
     expect(excused([accepted('t')], gone)).toBe(true);
     expect(excused([accepted('t')], 'task t is unknown DELIVERY_UNKNOWN, and its connection lives')).toBe(true);
     expect(excused([accepted('t')], 'task t is failed TASK_LOST, and its daemon completed it')).toBe(true);
@@ -137,7 +137,7 @@ describe('the excuses of a failover with lost commits', () => {
     expect(excused([accepted('another')], gone)).toBe(false);
   });
 
-  it('do not excuse a task that is stuck, overtook another, or has an outcome that its daemon never said', () => {
+  it('do not excuse a stuck task, one out of order, or an outcome that its daemon never sent', () => {
     expect(excused([accepted('t')], 'task t is sent , and runs nowhere')).toBe(false);
     expect(excused([accepted('t')], 'task t is queued  and was written')).toBe(false);
     expect(excused([accepted('t')], 'task t overtook an earlier one of its session')).toBe(false);
@@ -145,7 +145,7 @@ describe('the excuses of a failover with lost commits', () => {
     expect(excused([accepted('t')], 'task t is failed AGENT_ERROR, and its daemon never said so')).toBe(false);
   });
 
-  it('excuse a task that was written twice only after its daemon had completed it and connected again', () => {
+  it('excuse a task that was written twice only after its daemon had completed it and reconnected', () => {
     const again = [written('t', 1), completed('t', 1), connected(2), written('t', 2)];
     expect(excused(again, twice)).toBe(true);
     expect(excused([written('t', 1), connected(2), written('t', 2), completed('t', 2)], twice)).toBe(false);
@@ -154,7 +154,7 @@ describe('the excuses of a failover with lost commits', () => {
   });
 });
 
-describe('the judgement over daemons of the field', () => {
+describe('the verdict on field daemons', () => {
   const text = 'the answer 1 of user-1';
   const row = (id: string, state: string, code: string | null = null, result: string | null = text): TaskRow => ({
     ...{ id, seq: Number(id), state, session_key: 's', device_id: 'd', owner_id: user, error_code: code, result },
@@ -169,12 +169,12 @@ describe('the judgement over daemons of the field', () => {
   const shown: Event = { what: 'shown', user, app: 1, words: wordsIn(text)[0]! };
   const day = [listening(), written('1'), kept('1')];
 
-  it('agrees with a good day', () => {
+  it('finds no fault in a correct run', () => {
     expect(judgeField(journalOf(...day, shown), [row('1', 'completed')])).toEqual([]);
     expect(judgeField(journalOf(listening()), [row('1', 'unknown', 'DELIVERY_UNKNOWN', null)])).toEqual([]);
   });
 
-  it('sees a task without an outcome, and one that is lost although its answer is there', () => {
+  it('reports a task without an outcome, and a lost task whose answer exists', () => {
     for (const state of ['queued', 'sent', 'running'])
       expect(judgeField(journalOf(...day, shown), [row('1', state)])).toHaveLength(1);
     expect(judgeField(journalOf(...day, shown), [row('1', 'failed', 'TASK_LOST')])).toHaveLength(1);
@@ -191,13 +191,13 @@ describe('the judgement over daemons of the field', () => {
     expect(judgeField(journalOf(listening(), began, written('1'), hidden, later), rows)).toHaveLength(1);
   });
 
-  it('sees an outcome that is not that of the daemon', () => {
+  it('reports an outcome that differs from that of the daemon', () => {
     expect(judgeField(journalOf(...day, shown), [row('1', 'completed', null, '')])).toHaveLength(1);
     expect(judgeField(journalOf(...day, shown), [row('1', 'waiting')])).toHaveLength(1);
     expect(judgeField(journalOf(listening()), [row('1', 'completed')])).toHaveLength(1);
   });
 
-  it('sees an answer that was shown twice or never, unless its gateway was killed or the app told to reload', () => {
+  it('reports an answer that was shown twice or never, unless its gateway was killed or the app received a resync', () => {
     const rows = [row('1', 'completed')];
     expect(judgeField(journalOf(...day, shown, shown), rows)).toHaveLength(1);
     expect(judgeField(journalOf(...day, resync, shown, shown), rows)).toHaveLength(1);
@@ -207,7 +207,7 @@ describe('the judgement over daemons of the field', () => {
     expect(judgeField(journalOf(...day, { what: 'fault', fault: 'kill gateway-0' }), rows)).toEqual([]);
   });
 
-  it('sees a task that was written before an earlier one, unless it answers a question, also when the answer before it did not arrive', () => {
+  it('reports a task that was written before an earlier one, unless it answers a question or an answer that did not arrive', () => {
     const order = journalOf(written('1'), written('3'), written('2'));
     const rows = (first: string) => [row('1', first), row('2', 'failed'), row('3', 'failed')];
     expect(judgeField(order, rows('failed'))).toHaveLength(1);

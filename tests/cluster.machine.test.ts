@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Cluster, connectApp, connectDaemon, registerDevice, startCluster } from '@relay/testing';
 
-/** Promise: the relay is one relay, however many processes it is made of, and each of them can be replaced (rules, 2.1). */
+/** Promise: many processes act as one relay, and each of them can be replaced (rules, 2.1). */
 describeWith(
   ['postgresql', 'redis-server'],
   'two api and two gateway processes, with Redis and PostgreSQL between them',
@@ -46,7 +46,7 @@ describeWith(
       expect(statuses.slice(8)).toEqual([429, 429]);
     });
 
-    it('let a ticket in once, whichever of them is asked', async () => {
+    it('accept a ticket once, at any instance', async () => {
       const ticket = async () => (await cluster.call('createTicket', { api: 0 })).body.ticket;
       const used = await ticket();
       const app = await connectApp(cluster, { api: 1, credential: 'ticket', token: used });
@@ -56,7 +56,7 @@ describeWith(
       await app.close();
     });
 
-    it('let the newest connection of a device win, and close a removed one wherever it is', async () => {
+    it('let the newest connection of a device win, and close the socket of a removed device on any instance', async () => {
       const registration = await registerDevice(cluster);
       const older = await connectDaemon(cluster, { registration, gateway: 0 });
       const newer = await connectDaemon(cluster, { registration, gateway: 1 });
@@ -67,7 +67,7 @@ describeWith(
         await expect(connectDaemon(cluster, { registration, gateway })).rejects.toMatchObject({ status: 401 });
     });
 
-    it('bring a task that runs to its end when the gateway of its daemon is killed', async () => {
+    it('complete a running task after the gateway of its daemon was killed', async () => {
       const daemon = await connectDaemon(cluster, { gateway: 0 });
       const { body } = await cluster.call('createSession', {
         user: 'alice',
@@ -102,7 +102,7 @@ describeWith(
       await app.close();
     }, 120_000);
 
-    it('leave one after the other without an error, and tell everybody to come back', async () => {
+    it('drain one after the other without an error, and ask all clients to reconnect', async () => {
       const registration = await registerDevice(cluster, { user: 'roller' });
       const app = await connectApp(cluster, { user: 'roller', api: 1 });
       for (const [index, gateway] of cluster.gateways.entries()) {

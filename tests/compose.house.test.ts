@@ -1,4 +1,4 @@
-/** compose.yaml: what it starts is started as in Kubernetes, and its settings are ones that the relay knows. No engine is needed. */
+/** compose.yaml starts the same programs as Kubernetes does, with settings that the relay knows. Needs no engine. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const values: Record<string, string> = {
   REDIS_PASSWORD: 'a-password-of-redis',
   AUTH_SECRET: 'a secret of the sign-in with 32 characters or more',
 };
-/** As Compose does: `${NAME}`, `${NAME:-default}`, `${NAME:?why}`. */
+/** Expands variables like Compose: `${NAME}`, `${NAME:-default}`, `${NAME:?why}`. */
 const filled = (text: string, more: Record<string, string> = {}) =>
   text.replaceAll(
     /\$\{(\w+)(?::-([^}]*))?(?::\?[^}]*)?\}/g,
@@ -43,7 +43,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  it('S15: gives every container bounds, and no right that it does not need', () => {
+  it('S15: gives every container limits, and only the capabilities that it needs', () => {
     const kept: Record<string, string[]> = {
       caddy: ['NET_BIND_SERVICE'],
       postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
@@ -63,7 +63,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('S15: takes images by digest where the operator names one', async () => {
+  it('S15: pins images to the digests that the operator sets', async () => {
     const digest = `@sha256:${'a'.repeat(64)}`;
     const named = { CADDY_DIGEST: digest, POSTGRES_DIGEST: digest, REDIS_DIGEST: digest };
     const text = filled(await read('compose.yaml'), named);
@@ -71,11 +71,11 @@ describe('compose.yaml', () => {
     for (const name of ['caddy', 'postgres', 'redis']) expect(pinned[name]!.image).toMatch(/:\d[\w.-]*@sha256:a{64}$/);
   });
 
-  it('S15: keeps browsers on https', async () => {
+  it('S15: sets Strict-Transport-Security for browsers', async () => {
     expect(await read('docker/Caddyfile')).toMatch(/header Strict-Transport-Security "max-age=(?:\d{8,})/);
   });
 
-  it('gives api and gateway settings with which they start', () => {
+  it('gives api and gateway valid settings', () => {
     for (const role of ['api', 'gateway'] as const) {
       const { command, environment } = services[role]!;
       expect(command).toEqual([role]);
@@ -91,14 +91,14 @@ describe('compose.yaml', () => {
     });
   });
 
-  it('keeps the secret of the sign-in from all but the api, and the ports from all but Caddy', () => {
+  it('passes the secret of the sign-in to the api only, and publishes the ports of Caddy only', () => {
     const withSecret = Object.entries(services).filter(([, { environment }]) => environment?.['AUTH_SECRET']);
     expect(withSecret.map(([name]) => name)).toEqual(['api']);
     expect(Object.keys(services).filter((name) => services[name]!.ports)).toEqual(['caddy']);
     for (const name of ['postgres', 'redis']) expect(services[name]!.networks).toEqual(['inside']);
   });
 
-  it('gives the api a secret of its own for addresses to notify where the file has one', async () => {
+  it('gives the api its own secret for notification addresses if .env has one', async () => {
     expect(readConfig('api', services['api']!.environment!).pushSecret).toEqual([values['AUTH_SECRET']]);
     const own = 'a secret of addresses with 32 characters or more';
     const { api } = (
@@ -107,7 +107,7 @@ describe('compose.yaml', () => {
     expect(readConfig('api', api!.environment!).pushSecret).toEqual([own]);
   });
 
-  it('starts each after what it needs', () => {
+  it('starts each container after its dependencies', () => {
     for (const [name, { depends_on: needs }] of Object.entries(services))
       for (const [other, { condition }] of Array.isArray(needs) ? [] : Object.entries(needs ?? {}))
         expect([
@@ -117,14 +117,14 @@ describe('compose.yaml', () => {
         ]).toEqual([name, other, condition === 'service_healthy' ? true : 'service_completed_successfully']);
   });
 
-  it('names every value that it asks for in the example of .env, and images with a version', async () => {
+  it('lists every variable without a default in the example of .env, and gives every image a version', async () => {
     const asked = new Set([...(await read('compose.yaml')).matchAll(/\$\{(\w+)(?!\w|:-)/g)].map(([, name]) => name));
     const given = [...(await read('docker/compose.env.example')).matchAll(/^(\w+)=/gm)].map(([, name]) => name);
     expect(given.sort()).toEqual([...asked].sort());
     for (const { image } of Object.values(services)) expect(image).toMatch(/:\d+[\w.-]*$/);
   });
 
-  it('leads daemons to the gateway and everything else to the api, in its Caddyfile', async () => {
+  it('routes daemons to the gateway and everything else to the api, in its Caddyfile', async () => {
     const lines = (await read('docker/Caddyfile')).split('\n').map((line) => line.trim());
     expect(lines[0]).toBe('{$RELAY_HOST} {');
     expect(lines).toEqual(expect.arrayContaining(['reverse_proxy /ws/daemon gateway:4000', 'reverse_proxy api:4000']));

@@ -1,6 +1,6 @@
 /**
- * The relay that `npm start` starts passes the conformance suite: the built program as a process of its own, a fresh data
- * folder, two users. Limits are raised, because the suite otherwise waits for them; it checks the raised ones.
+ * The relay that `npm start` starts passes the conformance suite: the built program in its own process, a fresh data
+ * folder, two users. The limits are raised and passed to the suite, which would otherwise wait for them.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ let dataDir: string;
 let relay: ChildProcess;
 let url: string;
 
-/** Resolves with the port that the relay says it listens on. */
+/** Resolves with the port from the relay's log. */
 async function listening(child: ChildProcess): Promise<number> {
   const told: string[] = [];
   for await (const line of createInterface({ input: child.stderr! })) {
@@ -63,7 +63,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 }, startMs);
 
-/** Runs the suite's own command line and returns what it printed. */
+/** Runs the suite's own command line and returns its output. */
 async function run(...args: string[]): Promise<{ code: number; out: string }> {
   const lines: string[] = [];
   const code = await conformance(args, { out: (text) => void lines.push(text), err: () => undefined });
@@ -87,7 +87,7 @@ describe('the relay in one process', () => {
     runMs,
   );
 
-  it('fails the suite with code 1 when it is not what the suite was told', async () => {
+  it('fails the suite with code 1 if it differs from the given limits', async () => {
     const token = openDevIssuer(dataDir).sign({ sub: 'carol' });
     const { code, out } = await run('--url', url, '--token', token, '--only', 'X-RateLimit-Limit', '--rate-limit', '7');
     expect(out).toContain('0 passed, 1 failed');
@@ -95,7 +95,7 @@ describe('the relay in one process', () => {
     expect(code).toBe(1);
   });
 
-  it('is told apart from wrong arguments, which are code 2', async () => {
+  it('is not checked if the arguments are wrong, which exits with code 2', async () => {
     expect((await run('--url', 'nowhere', '--token', 'x')).code).toBe(2);
     expect((await run('--url', url)).code).toBe(2);
     expect((await run('--only', 'no such check')).code).toBe(2);

@@ -18,12 +18,14 @@ interface Shown {
   lastTask?: { id: string; state: string };
 }
 
-/** Promise: what an app heard last of a session is what REST says, whichever instances told of it. */
+/**
+ * Promise: the last update of a session that an app receives equals the REST answer, even if several instances published it.
+ */
 describe('R3: two instances that publish one session', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
-  /** The first api publishes when this is over. */
+  /** The first api publishes after this promise. */
   let held: Promise<void> = Promise.resolve();
 
   beforeAll(async () => {
@@ -47,7 +49,7 @@ describe('R3: two instances that publish one session', () => {
   };
   const path = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
   const rename = (id: string, title: string, api: number) => relay.call('PATCH', path(id), { api, body: { title } });
-  /** Everything that was said before is heard: another session has a new title. */
+  /** Waits until the app has received all earlier frames: the new title of another session arrives after them. */
   const settle = async (title: string) => {
     daemon.socket.ping(title);
     await once(daemon.socket, 'pong');
@@ -58,7 +60,7 @@ describe('R3: two instances that publish one session', () => {
   const rest = async (id: string) =>
     ((await relay.call('listSessions', { api: 1 })).body.sessions as Shown[]).find((session) => session.id === id)!;
 
-  it('cross, and the older one is not heard', async () => {
+  it('cross, and the app does not receive the older version', async () => {
     const { id } = await create();
     let release!: () => void;
     held = new Promise((resolve) => (release = resolve));
@@ -72,7 +74,7 @@ describe('R3: two instances that publish one session', () => {
     expect(shown(lastHeard(id)!).title).toBe('newer');
   });
 
-  it('are heard in the end as REST says, whatever was said at once', async () => {
+  it('converge to the REST answer after any concurrent changes', async () => {
     for (let round = 0; round < 8; round += 1) {
       const { id: pendingId, taskId } = await create();
       await daemon.next('task_start', (frame) => frame.task_id === taskId);

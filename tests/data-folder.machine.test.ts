@@ -1,4 +1,7 @@
-/** Promise: a machine that cannot hold the relay's files, or too few of them, stops the start with a sentence that says what to do. */
+/**
+ * Promise: on a machine that cannot hold the relay's files, or allows too few open files, the start fails with a
+ * sentence that explains the remedy.
+ */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +20,7 @@ afterAll(() => {
 });
 
 const isRoot = process.getuid?.() === 0;
-/** Root may write everywhere: the relay runs as another user then. */
+/** Root can write everywhere, so the relay runs as another user if the tests run as root. */
 const other = isRoot ? { uid: 65534, gid: 65534 } : {};
 
 function makeFolder(): string {
@@ -39,7 +42,7 @@ function run(command: string, args: readonly string[], env: Record<string, strin
   return { status, output: stderr };
 }
 
-/** A start that has to fail. */
+/** A start that must fail. */
 const start = (dataDir: string, as?: object) =>
   run(
     process.execPath,
@@ -54,7 +57,7 @@ const aSentence = (folder: string, what: RegExp) => ({
 });
 
 describe('M4: DATA_DIR', () => {
-  it('M4: that this user may not write', () => {
+  it('M4: fails the start if it is not writable for this user', () => {
     const folder = join(makeFolder(), 'closed');
     mkdirSync(folder, { mode: 0o700 });
     if (isRoot) chownSync(folder, 0, 0);
@@ -65,7 +68,7 @@ describe('M4: DATA_DIR', () => {
     );
   });
 
-  it('M4: that is a file, or lies below one', () => {
+  it('M4: fails the start if it is a file or lies below one', () => {
     const file = join(makeFolder(), 'file');
     writeFileSync(file, '');
     for (const path of [file, join(file, 'below')]) {
@@ -75,7 +78,7 @@ describe('M4: DATA_DIR', () => {
     }
   });
 
-  itWith('root', 'M4: on a disk that is full, or becomes full while the database is made', () => {
+  itWith('root', 'M4: fails the start if its disk is full, or fills up while the start creates the database', () => {
     const folder = makeFolder();
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=777', 'tmpfs', folder])).toMatchObject({ status: 0 });
     mounts.push(folder);
@@ -94,7 +97,7 @@ describe('M4: DATA_DIR', () => {
 describe('a checkout', () => {
   const turbo = ['scripts/turbo.mjs', 'run', 'build', '--quiet'];
 
-  /** With the script that builds, and nothing else. */
+  /** Has the build script and nothing else. */
   function checkout(): string {
     const folder = makeFolder();
     mkdirSync(join(folder, 'scripts'));
@@ -106,7 +109,7 @@ describe('a checkout', () => {
     if (isRoot) chownSync(folder, 0, 0);
   };
 
-  it('M4: that may only be read says that it cannot be built, and uses what was built before', () => {
+  it('M4: on a read-only folder reports that it cannot be built, or uses an existing build', () => {
     const folder = checkout();
     close(folder);
     const refused = run(process.execPath, turbo, {}, { ...other, cwd: folder });
@@ -126,7 +129,7 @@ describe('a checkout', () => {
     chmodSync(folder, 0o755);
   });
 
-  it('R7: says how many files must be openable where there are too few', () => {
+  it('R7: names the required limit of open files if it is too low', () => {
     const words = ['-c', 'ulimit -n 256 && exec "$0" "$@"', process.execPath, ...turbo];
     expect(run('/bin/sh', words, {}, { cwd: checkout() })).toEqual({
       status: 1,

@@ -1,4 +1,7 @@
-/** The relay in both sizes, as processes that can be killed between two steps of a delivery, and a push service that knows what it took. */
+/**
+ * The relay in both sizes, as processes that a test can kill between two steps of a delivery, and a push service that
+ * records deliveries.
+ */
 import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { type Database, openDatabase } from '@relay/database';
@@ -17,18 +20,18 @@ import {
 } from '@relay/testing';
 import { until } from './cluster/until.ts';
 
-/** A relay of which one process at a time sends. */
+/** A relay with one sending process at a time. */
 export interface Home {
-  /** As the process that lives answers. */
+  /** The address of the running process. */
   readonly relay: RelayAddress;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Kill -9 of the process that sends. */
+  /** Kills the sending process with SIGKILL. */
   kill(): Promise<void>;
-  /** The next process starts: on the same folder, or another instance. */
+  /** Starts the next process: on the same folder, or as another instance. */
   startNext(): Promise<void>;
-  /** Between `kill` and `startNext`: two minutes pass for the ledger. */
+  /** Moves the ledger two minutes on. Call it between `kill` and `startNext`. */
   passTwoMinutes(): Promise<void>;
-  /** Everything that its processes wrote. */
+  /** The output of all its processes. */
   written(): string;
   stop(): Promise<void>;
 }
@@ -37,7 +40,7 @@ const passTwoMinutes = (database: Database) =>
   database.sql.execute`
     UPDATE deliveries SET claimed_at = claimed_at - interval '2 minutes', next_at = next_at - interval '2 minutes'`;
 
-/** `npm start`, and its folder. */
+/** `npm start` on one data folder. */
 export async function openSingle(env: Record<string, string>): Promise<Home> {
   let relay = await startRelayProcess({ env });
   const { dataDir } = relay;
@@ -67,14 +70,14 @@ export async function openSingle(env: Record<string, string>): Promise<Home> {
   };
 }
 
-/** The cluster as one of its apis answers. */
+/** The cluster at one of its apis. */
 export const askedAt = (cluster: Cluster, api: Instance): RelayAddress => ({
   ...cluster,
   apis: [api],
   call: callerOf([api.url], (user) => cluster.token(user)),
 });
 
-/** Two apis, of which the one starts when the other was killed. */
+/** Two apis: one starts after the other was killed. */
 export async function openPair(env: Record<string, string>): Promise<Home> {
   const cluster = await startCluster({ apis: 2, gateways: 0, env });
   const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 1 });
@@ -103,22 +106,25 @@ export async function openPair(env: Record<string, string>): Promise<Home> {
 export interface TakingService {
   /** Variables for the relay. */
   readonly env: Record<string, string>;
-  /** The wire of the relay to it. */
+  /** The proxy between the relay and this service. */
   readonly wire: Awaited<ReturnType<typeof startFaultProxy>>;
-  /** Never in a log. */
+  /** No log can contain these. */
   readonly secrets: readonly string[];
-  /** From now on it answers 503, until `answerOnce`. */
+  /** Answers 503 until `answerOnce`. */
   refuse(): void;
-  /** How often it took this delivery. */
+  /** The number of times that it accepted this delivery. */
   timesOf(deliveryId: string): number;
-  /** Once: a request is read, `before` is done, it is answered 201, and `after` is done when the answer is written. Resolves then. */
+  /**
+   * Handles one request: reads it, runs `before`, answers 201, and runs `after` once the answer is written. Resolves
+   * after that.
+   */
   answerOnce(before: () => unknown, after?: () => unknown): Promise<void>;
-  /** Adds an address of this person. Returns its id. */
+  /** Adds a notification address of this person. Returns its id. */
   subscribe(relay: RelayAddress, user: string, more?: { delaySeconds?: number }): Promise<string>;
   close(): Promise<void>;
 }
 
-/** A push service of browsers that takes everything with 201 unless told otherwise. */
+/** A web push service that answers 201 by default. */
 export async function startTakingService(): Promise<TakingService> {
   const receiver = await startPushReceiver();
   const wire = await startFaultProxy({ port: Number(new URL(receiver.url).port) });
@@ -171,11 +177,14 @@ export async function startTakingService(): Promise<TakingService> {
   };
 }
 
-/** A notification of this person: a machine is allowed. It may be sent, and its process end, before the machine has its answer. */
+/**
+ * Causes a notification of this person by registering a machine. The relay can send it, and its process die, before the
+ * registration has its answer.
+ */
 export const notify = (relay: RelayAddress, user: string): Promise<unknown> =>
   registerDevice(relay, { user }).catch(() => undefined);
 
-/** The one delivery of the newest notification of this person, once there is one in such a state. */
+/** Waits until the delivery of the newest notification of this person has this state. */
 export async function deliveryIn({ relay }: Pick<Home, 'relay'>, user: string, state: string) {
   const read = async () =>
     (await relay.call('listNotifications', { user })).body.notifications.flatMap(
@@ -185,7 +194,7 @@ export async function deliveryIn({ relay }: Pick<Home, 'relay'>, user: string, s
   return (await read())!;
 }
 
-/** A test that is sent now arrives after whatever was under way. */
+/** Sends a test, which arrives after all earlier deliveries. */
 export async function sendTest({ relay }: Pick<Home, 'relay'>, user: string, subscriptionId: string): Promise<void> {
   const { body } = await relay.call('testSubscription', { params: { id: subscriptionId }, user });
   const id = body.deliveryId;

@@ -1,4 +1,4 @@
-/** A conversation with marked words in everything that is kept of it, and all that the database holds, as text. */
+/** A conversation with markers in everything that the relay keeps of it, and the whole database as text. */
 import { sql } from '@relay/database';
 import { expect } from '@jest/globals';
 import {
@@ -26,19 +26,25 @@ export async function dumpDatabase({ database }: TestRelay): Promise<string> {
 
 export const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
 
-/** All words that the conversation of `name` is made of. */
+/** All markers in the conversation of `name`. */
 export const wordsOf = (name: string) =>
   ['native', 'renamed', 'first', 'title', 'project', 'file', 'said', 'result', 'question', 'option', 'command'].map(
     (part) => `${part}${name}`,
   );
 
-/** Commands of a project, which belong to the device. They are read before what the daemon says next. */
+/**
+ * Reports commands of a project, which belong to the device. The gateway handles them before later frames of the
+ * daemon.
+ */
 export function reportSets(daemon: TestDaemon, name: string): void {
   const set = { project: `/folder${name}`, commands: [{ name: `set${name}`, description: `set${name}` }] };
   daemon.send({ type: 'report_slash_commands', sets: [set] });
 }
 
-/** A conversation with something in every column: a first task with a result, a follow-up that ends with a question. */
+/**
+ * A conversation with something in every column: a first task with a result, and a follow-up that waits for an answer
+ * to a question.
+ */
 export async function converse(relay: TestRelay, daemon: TestDaemon, app: TestApp, name: string): Promise<string> {
   const [native, renamed, first, title, project, file, said, result, question, option, command] = wordsOf(name);
   const headers = { 'Idempotency-Key': `key-${name}` };
@@ -93,7 +99,7 @@ export interface Person {
   words: readonly string[];
 }
 
-/** A person with marked words in everything, on `relay`; `tokenOf` signs them in. */
+/** A person with markers in all data, on `relay`; `token` is their access token. */
 export async function personWith(relay: TestRelay, name: string, token: string): Promise<Person> {
   const own = { ...relay, token: () => token, call: callerOf([relay.url], () => token) };
   const app = await connectApp(relay, { token, since: '' });

@@ -1,4 +1,4 @@
-/** Deleted means gone (S4): after a deletion no text of it is in any table or in Redis. */
+/** After a deletion, no deleted text is left in any table or in Redis (S4). */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { purge, purgeTasks, sql as statements } from '@relay/database';
 import {
@@ -13,7 +13,7 @@ import {
 import { until } from './cluster/until.ts';
 import { converse, dumpDatabase, found, reportSets, wordsOf } from './erasure-scene.ts';
 
-describe('what was deleted', () => {
+describe('deletion', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
@@ -27,22 +27,22 @@ describe('what was deleted', () => {
 
   const everything = async () => (await dumpDatabase(relay)) + (await dumpTestBus());
 
-  it('S4: a session is in no table and not in Redis, under none of its names', async () => {
+  it('S4: leaves nothing of a session in any table or in Redis, under any of its names', async () => {
     const id = await converse(relay, daemon, app, 'zebra');
     const before = await everything();
-    // The test can fail: most of it was there.
+    // Proves that the test can fail: most of the markers were stored.
     expect(found(before, wordsOf('zebra')).length).toBeGreaterThanOrEqual(9);
     const { offset } = await app.next('session_update', () => true);
     const tasks = await relay.database.models.task.findMany({ where: { session: { nativeId: 'renamedzebra' } } });
     expect((await relay.call('deleteSession', { params: { id } })).status).toBe(204);
     await app.next('session_removed');
-    // Late ends come too late.
+    // Late results of the deleted tasks change nothing.
     for (const task of tasks)
       daemon.event(task.id, 'TASK_COMPLETE', { session_id: 'renamedzebra', result: 'saidzebra, resultzebra' });
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'after the ends' }] });
     await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(':after the ends'));
     expect(found(await everything(), wordsOf('zebra'))).toEqual([]);
-    // An app that comes back with what it knew is told to load afresh, and not what was deleted.
+    // A reconnecting app gets a resync instead of the deleted frames.
     const back = await connectApp(relay, { since: offset as string });
     await back.next('resync');
     await back.close();
@@ -55,7 +55,7 @@ describe('what was deleted', () => {
     await back.close();
   };
 
-  it('S4: a session that was deleted while Redis was away leaves it as soon as that is back', async () => {
+  it('S4: erases a session from Redis after an outage of Redis', async () => {
     const id = await converse(relay, daemon, app, 'newt');
     const since = newest();
     const forget = jest.spyOn(relay.apis[0]!.backplane, 'forget').mockRejectedValueOnce(new Error('away'));
@@ -66,7 +66,7 @@ describe('what was deleted', () => {
     expect(found(await everything(), wordsOf('newt'))).toEqual([]);
   });
 
-  it('S4: of sessions that are deleted at once those that could be are gone when the rest fails', async () => {
+  it('S4: erases the sessions of a bulk deletion that could be deleted, even if others fail', async () => {
     const other = await connectDaemon(relay);
     const kept = await converse(relay, other, app, 'toad');
     const id = await converse(relay, daemon, app, 'frog');
@@ -84,7 +84,7 @@ describe('what was deleted', () => {
     await other.close();
   });
 
-  it('S4: a deleted session that its daemon goes on reporting stays away, unread, until something happens in it', async () => {
+  it('S4: hides a deleted session that its daemon still reports, until new activity in it', async () => {
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
     const report = (session_id: string, fields: object) =>
       daemon.send({
@@ -113,7 +113,7 @@ describe('what was deleted', () => {
     expect(sessions.find(({ id }) => id === idOf('nativeyak'))).toMatchObject({ title: 'titleyak', messageCount: 3 });
   });
 
-  it('S4: a device is gone with its sessions, its names and its connections', async () => {
+  it('S4: erases a device with its sessions, its names and its connections', async () => {
     const words = ['hostnameworg', 'displayworg', 'folderworg', 'setworg'];
     const code = await relay.call('POST', '/api/devices/code', {
       user: null,
@@ -138,7 +138,7 @@ describe('what was deleted', () => {
     expect(await relay.database.models.deviceConnection.count({ where: { deviceId: other.deviceId } })).toBe(0);
   });
 
-  it('S4: what an earlier release only hid is erased by the next purge', async () => {
+  it('S4: the next purge erases sessions that an earlier release only hid', async () => {
     const id = await converse(relay, daemon, app, 'vole');
     const database = relay.database;
     await database.models.session.updateMany({ where: { nativeId: 'renamedvole' }, data: { deletedAt: new Date() } });
@@ -148,7 +148,7 @@ describe('what was deleted', () => {
     expect((await relay.call('readSession', { params: { id } })).status).toBe(404);
   });
 
-  it('S4: results are cut an hour after their task ended, and all are gone after 30 days', async () => {
+  it('S4: shortens a result an hour after its task completed, and erases it after 30 days', async () => {
     const id = await converse(relay, daemon, app, 'unau');
     const database = relay.database;
     const [task] = await database.models.task.findMany({ where: { result: 'resultunau' } });

@@ -1,6 +1,6 @@
 /**
- * Promise: of daemon and command line there is an executable that needs no Node. Both run in an empty folder with nothing on the PATH, and
- * the agent of the machine speaks.
+ * Promise: the executables of the daemon and the command line need no Node. Both run in an empty folder with an empty
+ * PATH, and the agent of the machine answers.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -56,7 +56,7 @@ describe('the executables', () => {
     return { child, said: () => said };
   }
 
-  it('say their version and nothing else, and are one file each', async () => {
+  it('print their version and nothing else, and are one file each', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     for (const name of ['relay-daemon', 'relay'])
       expect(await run(executable(name), ['--version'], { env, cwd: machine })).toEqual({
@@ -67,7 +67,7 @@ describe('the executables', () => {
     expect((await stat(executable('relay'))).size).toBeLessThan(150e6);
   });
 
-  it('connect a machine, and bring the first words of its agent', async () => {
+  it('connect a machine, and reach its agent', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const relay = await startRelayProcess({ env: { PORT: String(port), PUBLIC_URL: url } });
@@ -93,7 +93,7 @@ describe('the executables', () => {
     const sent = await run(executable('relay'), ['new', 'bare', 'hello', '--json'], { env: person, cwd: machine });
     const { taskId } = JSON.parse(sent.stdout) as { taskId: string };
     const state = async () => (await client.call('readTask', { params: { id: taskId } })).state;
-    // The demonstration introduces itself, then asks.
+    // The demonstration agent introduces itself, then asks a question.
     await until('it asks', async () => (await state()) === 'waiting');
   }, 120_000);
 });

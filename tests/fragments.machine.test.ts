@@ -1,4 +1,7 @@
-/** Promise: one WebSocket message in very many parts takes little memory and no turn from others, at both doors (R11). */
+/**
+ * Promise: one WebSocket message in a huge number of fragments takes little memory and delays no other client, at both
+ * doors (R11).
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,14 +22,14 @@ afterEach(() => {
 const residentMiB = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${relay.process.pid}/status`, 'utf8'))![1]) / 1024;
 
-/** A part of a message: masked with zeros. */
+/** A fragment of a message, masked with zeros. */
 const part = (opcode: number, payload: string, isLast = false) =>
   Buffer.concat([Buffer.from([(isLast ? 0x80 : 0) | opcode, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)]);
 const text = 1;
 const continuation = 0;
 const pong = part(0xa, 'x'.repeat(125), true);
 
-/** A valid credential, and a peer that writes bytes of its own. Resolves when it is open. */
+/** Connects with a valid credential; the peer then writes raw bytes. Resolves after the upgrade. */
 async function dial(door: 'daemon' | 'attention'): Promise<Line> {
   const headers: Record<string, string> = {};
   if (door === 'attention') headers.Authorization = `Bearer ${relay.token('mallory')}`;
@@ -80,12 +83,12 @@ async function dial(door: 'daemon' | 'attention'): Promise<Line> {
 }
 interface Line {
   line: Socket;
-  /** Of the close frame. */
+  /** The code of the close frame. */
   code: number | undefined;
   write(bytes: Buffer): Promise<void>;
 }
 
-/** Another user's request and frame arrive. */
+/** The relay still delivers a request and a frame of another user. */
 async function servesOthers(): Promise<void> {
   const daemon = await connectDaemon(relay, { user: 'alice' });
   const app = await connectApp(relay, { user: 'alice' });
@@ -97,7 +100,7 @@ async function servesOthers(): Promise<void> {
 }
 
 describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door) => {
-  it('R11: a message of a million parts is refused with 1008 while others are served', async () => {
+  it('R11: a message of a million fragments is refused with 1008 while the relay serves others', async () => {
     await servesOthers();
     const peer = await dial(door);
     const before = residentMiB();
@@ -109,17 +112,18 @@ describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door
     expect(residentMiB() - before).toBeLessThan(100);
   }, 120_000);
 
-  it('R11: parts that come one by one, each with much that does not count, hold little memory', async () => {
+  it('R11: single fragments, each followed by many pongs, hold little memory', async () => {
     await servesOthers();
     const peer = await dial(door);
     const before = residentMiB();
     await peer.write(part(text, '{'));
-    // A chunk that is read at once is kept whole for one byte of it.
+    // One byte of a fragment would keep the whole chunk of the socket in memory.
     const padding = Buffer.concat([part(continuation, ' '), ...Array.from({ length: 500 }, () => pong)]);
     for (let n = 0; n < 16_000 && !peer.line.destroyed; n += 1) await peer.write(padding);
     expect(peer.code).toBe(1008);
     await servesOthers();
-    // 985 without the bound, 245 when what comes after the close is kept until the peer leaves; 40 is the most that was seen.
+    // 985 MiB without the bound; 245 if the relay kept all bytes after the close until the peer leaves; at most 40 with
+    // it.
     expect(residentMiB() - before).toBeLessThan(150);
   }, 120_000);
 });

@@ -1,4 +1,6 @@
-/** Promise: with little heap, peers that send much and read nothing are slowed or cut, and the process serves others (R11). */
+/**
+ * Promise: with a small heap, the relay slows or closes peers that send much and read nothing, and serves others (R11).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type RelayProcess,
@@ -23,7 +25,7 @@ describe('R11: a process with 160 MiB of heap', () => {
   }, 90_000);
   afterAll(async () => void (await relay.end('SIGKILL')));
 
-  /** Another user's task goes out, ends, and is heard of. */
+  /** Another user's task runs and completes, and its result is published. */
   const serves = async () => {
     const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
     expect(created.status).toBe(201);
@@ -33,7 +35,7 @@ describe('R11: a process with 160 MiB of heap', () => {
     const isEnd = (frame: object) => (frame as { message: { content: string } }).message.content === `done ${task}`;
     await app.next('new_message', isEnd, 60_000);
   };
-  /** While `act` goes on, and while what it left is worked on. */
+  /** Checks this during `act` and while the relay works off its frames. */
   const servesDuring = async (act: Promise<unknown>) => {
     let isOver = false;
     const end = act.finally(() => (isOver = true));
@@ -44,7 +46,7 @@ describe('R11: a process with 160 MiB of heap', () => {
     for (let n = 0; n < 5; n += 1) await serves();
     expect(relay.process.exitCode ?? relay.process.signalCode).toBeNull();
   };
-  /** Writes as fast as the socket takes it, as long as it is open. */
+  /** Writes as fast as the socket accepts frames, while it is open. */
   const pour = async (peer: TestDaemon, count: number, frame: (n: number) => string) => {
     for (let n = 0; n < count && peer.socket.readyState === peer.socket.OPEN; n += 1)
       await new Promise<void>((resolve) => peer.socket.send(frame(n), () => resolve()));
@@ -55,7 +57,7 @@ describe('R11: a process with 160 MiB of heap', () => {
     for (const { socket } of peers) socket.terminate();
   };
 
-  it('R11: lives through reports as long as a frame may be', async () => {
+  it('R11: survives reports of the maximum frame size', async () => {
     const peers = await attackers(6);
     const entries = (n: number) =>
       Array.from({ length: 14_000 }, (_, i) => ({
@@ -72,7 +74,7 @@ describe('R11: a process with 160 MiB of heap', () => {
     await serves();
   }, 120_000);
 
-  it('R11: lives through output and messages for apps that read nothing', async () => {
+  it('R11: survives output and messages for apps that read nothing', async () => {
     const peers = await attackers(4);
     const deaf = await Promise.all(
       peers.flatMap(({ registration: { user } }) =>
@@ -91,7 +93,7 @@ describe('R11: a process with 160 MiB of heap', () => {
         ),
       ),
     );
-    // The senders are slowed, so this need not end.
+    // The relay slows these senders, so `act` might never resolve.
     act.catch(() => undefined);
     for (let n = 0; n < 40; n += 1) await serves();
     expect(relay.process.exitCode ?? relay.process.signalCode).toBeNull();

@@ -24,13 +24,13 @@ import {
 } from '@relay/testing';
 import { type RoundRobin, startRoundRobin } from './round-robin.ts';
 
-/** Promise: the instance that answers makes no difference, not even from one request to the next. */
+/** Promise: every instance gives the same result, even if consecutive requests reach different instances. */
 describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a round robin', () => {
   let postgres: TestPostgres;
   let database: Database;
   let balancer: RoundRobin;
   let relay: TestRelay;
-  /** The same relay, as everybody outside sees it. */
+  /** The same relay, behind the round robin. */
   let outside: TestRelay;
   let people = 0;
 
@@ -81,11 +81,11 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     outside.call('approveCode', { params: { userCode }, user: null, headers: bearer(accessToken) });
   const poll = (deviceCode: string) => outside.call('pollCode', { user: null, body: { device_code: deviceCode } });
   const codeOf = async (accessToken: string) => (await callWith(outside, accessToken)).body.code as string | undefined;
-  /** Apps on both instances. */
+  /** One app on each instance. */
   const apps = (accessToken: string): Promise<TestApp[]> =>
     Promise.all([connectApp(outside, { token: accessToken }), connectApp(outside, { token: accessToken })]);
 
-  it('a person signs in, allows a program, and it gets, renews, uses and returns its tokens', async () => {
+  it('serve a sign-in, a consent, and the renewal, use and revocation of tokens', async () => {
     const { email } = await person();
     const before = [...balancer.counts.apis];
     const browser = new Browser(outside);
@@ -101,7 +101,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     const first = (await redeem(outside, 'relay-cli', code, verifier)).body as Record<string, string>;
     expect((await redeem(outside, 'relay-cli', code, verifier)).body.error).toBe('invalid_grant');
 
-    // Tokens carry whole seconds: those of the second in which the code was used again are refused with it.
+    // The issue time of a token is in whole seconds: the replay of the code also revokes tokens of the same second.
     const replayedAt = Math.floor(Date.now() / 1000);
     await until('the next second has begun', () => Math.floor(Date.now() / 1000) > replayedAt);
 
@@ -121,13 +121,13 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       form: { token: refreshToken, token_type_hint: 'refresh_token', client_id: 'relay-cli' },
     });
     expect((await refresh(outside, refreshToken)).body.error).toBe('invalid_grant');
-    // Using the code twice took back what the first use gave.
+    // The replay of the code revoked the tokens of its first use.
     expect((await refresh(outside, first['refresh_token']!)).body.error).toBe('invalid_grant');
     const served = balancer.counts.apis.map((count, index) => count - (before[index] ?? 0));
     expect(Math.abs(served[0]! - served[1]!)).toBeLessThanOrEqual(1);
   });
 
-  it('of ten uses of a code at once at most one succeeds, and of two of a refresh token one stays good', async () => {
+  it('accept at most one of ten concurrent uses of a code, and leave one valid refresh token after two concurrent refreshes', async () => {
     const browser = await person();
     const { verifier, challenge } = pkce();
     const code = await browser.code('relay-cli', challenge);
@@ -145,7 +145,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     }
   });
 
-  it('an invitation that is used everywhere at once creates one account', async () => {
+  it('create one account from concurrent uses of one invitation', async () => {
     for (let round = 0; round < 3; round += 1) {
       const secret = await invitation(outside);
       const answers = await Promise.all(
@@ -160,7 +160,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
   });
 
   describe('the registration of a device', () => {
-    it('gives three polls at the same moment one credential, and there is one device', async () => {
+    it('gives three concurrent polls the same credential, and creates one device', async () => {
       const { access_token: alice } = await signedInWeb(await person());
       for (let round = 0; round < 5; round += 1) {
         const { user_code: userCode, device_code: deviceCode } = await ask();
@@ -172,7 +172,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       expect((await callWith(outside, alice, '/api/devices')).body.devices).toHaveLength(5);
     });
 
-    it('belongs to exactly one of two people who approve it at the same moment', async () => {
+    it('belongs to exactly one of two people who approve it concurrently', async () => {
       const [alice, bob] = [await signedInWeb(await person()), await signedInWeb(await person())];
       const tokens = [alice.access_token, bob.access_token];
       for (let round = 0; round < 10; round += 1) {
@@ -191,7 +191,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       }
     });
 
-    it('approved twice by one person at the same moment is approved once, and denied afterwards it stays', async () => {
+    it('accepts one of two concurrent approvals by one person, and refuses a later denial', async () => {
       const { access_token: alice } = await signedInWeb(await person());
       const { user_code: userCode, device_code: deviceCode } = await ask();
       const answers = await Promise.all([approve(alice, userCode), approve(alice, userCode)]);
@@ -201,7 +201,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       expect((await poll(deviceCode)).status).toBe(200);
     });
 
-    it('is undone: removing a device closes its socket, wherever it is, and its credential is refused everywhere', async () => {
+    it('is revoked with the device: its socket closes on any instance, and every gateway refuses its credential', async () => {
       const { access_token: alice } = await signedInWeb(await person());
       for (let round = 0; round < 4; round += 1) {
         const { user_code: userCode, device_code: deviceCode } = await ask();
@@ -223,8 +223,8 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     });
   });
 
-  describe('the end of a sign-in', () => {
-    it('by signing out closes its sockets on every instance, and no token of it works anywhere', async () => {
+  describe('a sign-out', () => {
+    it('closes the sockets of its sign-in on every instance, and revokes its tokens', async () => {
       const browser = await person();
       const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
       const open = [...(await apps(web.access_token)), ...(await apps(cli.access_token))];
@@ -235,7 +235,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
         expect((await refresh(outside, cli.refresh_token!)).body.error).toBe('invalid_grant');
     });
 
-    it('everywhere closes every socket of the person and of no one else', async () => {
+    it('everywhere closes every socket of the person, and leaves other people connected', async () => {
       const [browser, other] = [await person(), await person()];
       const second = new Browser(outside);
       await second.signIn(browser.email);
@@ -257,20 +257,20 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     });
   });
 
-  describe('what was under way when a sign-in ended', () => {
+  describe('requests concurrent with a sign-out', () => {
     const ends = [
       ['by signing out', '/auth/sign-out', {}],
       ['everywhere', '/auth/relay/sign-out-everywhere', {}],
       ['of one program', '/auth/relay/applications/revoke', { clientId: 'relay-cli' }],
     ] as const;
 
-    it.each(ends)('leaves no program with a token that still works (%s)', async (_, path, body) => {
+    it.each(ends)('leave no program with a valid token (%s)', async (_, path, body) => {
       const browser = await person();
       for (let round = 0; round < 12; round += 1) {
         if (round > 0) await browser.signIn(browser.email);
         const got = [await signedInCli(browser)];
         let ended = false;
-        // A program that renews as fast as it can, from four places at once.
+        // A program that renews its tokens as fast as it can, with four concurrent requests.
         const renewing = Array.from({ length: 4 }, async () => {
           while (!ended) {
             const { status, body: next } = await refresh(outside, got.at(-1)!.refresh_token!);
@@ -291,7 +291,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       }
     });
 
-    it.each(ends.slice(0, 2))('leaves no code that can still be exchanged (%s)', async (_, path, body) => {
+    it.each(ends.slice(0, 2))('leave no valid authorization code (%s)', async (_, path, body) => {
       const browser = await person();
       const [web, cli] = [pkce(), pkce()];
       const codes = [await browser.code('relay-web', web.challenge), await browser.code('relay-cli', cli.challenge)];
@@ -308,7 +308,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
   });
 
   describe('the credential of a live socket', () => {
-    it('may be a ticket, which opens one socket and no second one, wherever it is shown', async () => {
+    it('can be a ticket, which opens one socket on any instance and no second one', async () => {
       const { access_token: alice } = await signedInWeb(await person());
       const ticketOf = async () =>
         (await outside.call('createTicket', { user: null, headers: bearer(alice) })).body.ticket;
@@ -325,7 +325,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       await opened[0]!.value.close();
     });
 
-    it('is renewed in band with a token from any instance, and another person’s ends it 4403', async () => {
+    it('is renewed in band with a token from any instance; a token of another person closes the socket with 4403', async () => {
       const browser = await person();
       const stranger = await signedInWeb(await person());
       for (let turn = 0; turn < 2; turn += 1) {
@@ -338,10 +338,10 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
       }
     });
 
-    it('closes it 4401 when it has expired', async () => {
+    it('closes the socket with 4401 when it expires', async () => {
       const { access_token: alice } = await signedInWeb(await person());
       const { exp } = JSON.parse(Buffer.from(alice.split('.')[1]!, 'base64url').toString('utf8')) as { exp: number };
-      // Only the time of day: timers and sockets go on. The end is a moment away.
+      // Fakes the time of day only, half a second before the token expires; timers and sockets use the real time.
       jest.useFakeTimers({
         now: exp * 1000 - 500,
         doNotFake: [
@@ -365,7 +365,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
     });
   });
 
-  it('guesses of passwords are counted together, by the address that the balancer names', async () => {
+  it('count password guesses together, by the client address that the balancer forwards', async () => {
     const { email } = await person();
     const strict = await startRelay({
       identity: true,

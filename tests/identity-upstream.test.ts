@@ -61,7 +61,7 @@ interface Going {
   callbackURL?: string;
 }
 
-/** As far as the provider's door. */
+/** Starts a sign-in, up to the address of the provider. */
 async function leave(browser: Browser, going: Going = {}, provider = 'corp'): Promise<URL> {
   const answer = await browser.send('POST', '/auth/sign-in/social', {
     body: { provider, callbackURL: `${publicUrl}/devices`, ...going },
@@ -70,7 +70,7 @@ async function leave(browser: Browser, going: Going = {}, provider = 'corp'): Pr
   return new URL(answer.body.url as string);
 }
 
-/** From the provider's door to where the relay sends the browser in the end. */
+/** Continues at the provider, and returns the address to which the relay finally redirects the browser. */
 async function comeBack(browser: Browser, door: URL): Promise<URL> {
   const back = await corp.follow(door.href);
   const answer = await browser.send('GET', back.pathname + back.search, { headers: { Accept: 'text/html' } });
@@ -81,15 +81,15 @@ const signIn = async (browser: Browser, going: Going = {}) => comeBack(browser, 
 const me = async (browser: Browser) => (await browser.send('GET', '/auth/relay/me')).body as Record<string, unknown>;
 const errorOf = (where: URL) => [where.pathname, where.searchParams.get('error')];
 
-describe('a service elsewhere', () => {
-  it('is offered on the sign-in page, without anything secret', async () => {
+describe('an upstream provider', () => {
+  it('is offered on the sign-in page, without any secret', async () => {
     await begin();
     const { body } = await new Browser(relay).send('GET', '/auth/relay/status');
     expect(body.providers).toEqual([{ id: 'corp', name: 'Example Corp' }]);
     expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  it('signs a person in, who is the same one the next time, whatever they are called by then', async () => {
+  it('signs a person in, to the same account after a change of their name or e-mail', async () => {
     await begin();
     const first = new Browser(relay);
     expect((await signIn(first)).href).toBe(`${publicUrl}/devices`);
@@ -104,11 +104,11 @@ describe('a service elsewhere', () => {
     expect((await callWith(relay, token)).body.id).toBe(alice.id);
   });
 
-  it('is no way around the second step of an account', async () => {
+  it('does not bypass the second step of an account', async () => {
     await begin();
     await signIn(new Browser(relay));
     expect(await relay.database.models.login.count()).toBe(1);
-    // No account has both today. One that had would keep what its owner turned on.
+    // No account has both today; if one had, its second step would still apply.
     await relay.database.models.user.updateMany({ data: { twoFactorEnabled: true } });
     const browser = new Browser(relay);
     const back = await corp.follow((await leave(browser)).href);
@@ -129,7 +129,7 @@ describe('a service elsewhere', () => {
     expect((await callWith(relay, tokens.body.access_token as string)).body.email).toBe('alice@example.com');
   });
 
-  it('gives nothing away that is kept, and no endpoint hands it out', async () => {
+  it('leaves no token of its own in the database, and no endpoint returns one', async () => {
     await begin();
     const browser = new Browser(relay);
     await signIn(browser);
@@ -156,7 +156,7 @@ describe('a service elsewhere', () => {
 });
 
 describe('an e-mail address', () => {
-  it('is no key: who comes with one that is taken gets nothing of the other account', async () => {
+  it('does not identify an account: signing in upstream with one that is taken does not open that account', async () => {
     await begin();
     const owner = new Browser(relay);
     await owner.signUp('alice@example.com');
@@ -164,12 +164,12 @@ describe('an e-mail address', () => {
     expect(errorOf(await signIn(stranger))).toEqual(['/error', 'account_not_linked']);
     expect((await stranger.send('GET', '/auth/relay/me')).status).toBe(401);
     expect(await relay.database.models.credential.count()).toBe(1);
-    // Neither when both say that it is theirs for certain.
+    // Not even if both have verified it.
     await relay.database.models.user.updateMany({ data: { emailVerified: true } });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'account_not_linked']);
   });
 
-  it('does not open the account of a person from another service to a password', async () => {
+  it('of an upstream account cannot be used with a password', async () => {
     await begin();
     await signIn(new Browser(relay));
     const answer = await new Browser(relay).signIn('alice@example.com', 'any password at all');
@@ -181,7 +181,7 @@ describe('an e-mail address', () => {
     expect(await relay.database.models.credential.count()).toBe(1);
   });
 
-  it('is needed', async () => {
+  it('is required', async () => {
     await begin();
     for (const email of [undefined, 'not an address', `${'x'.repeat(300)}@example.com`]) {
       corp.people.set('alice', { name: 'Alice', ...(email === undefined ? {} : { email }) });
@@ -191,8 +191,8 @@ describe('an e-mail address', () => {
   });
 });
 
-describe('who may create an account', () => {
-  it('is decided as for passwords: without an invitation no one, with one exactly one', async () => {
+describe('sign-up through a provider', () => {
+  it('needs an invitation, which creates exactly one account', async () => {
     await begin({ authSignup: 'invite' });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
     expect(await relay.database.models.user.count()).toBe(0);
@@ -205,7 +205,7 @@ describe('who may create an account', () => {
         return { name, browser, door: await leave(browser, { invitation: token }) };
       }),
     );
-    // On the way only its hash is kept.
+    // The relay stores only a hash of the invitation during the sign-in.
     const kept = await relay.database.models.verification.findMany();
     expect(JSON.stringify(kept)).not.toContain(token);
     const ends: string[] = [];
@@ -221,7 +221,7 @@ describe('who may create an account', () => {
     expect((await signIn(new Browser(relay))).pathname).toBe('/devices');
   });
 
-  it('is no one when sign-up is closed, but for the first account by the link of the start', async () => {
+  it('creates only the first account while sign-up is closed, with the setup link', async () => {
     await begin({ authSignup: 'closed' });
     expect(errorOf(await signIn(new Browser(relay)))).toEqual(['/error', 'FORBIDDEN']);
     expect(errorOf(await signIn(new Browser(relay), { invitation: await invitation(relay) }))).toEqual([
@@ -235,7 +235,7 @@ describe('who may create an account', () => {
     expect(errorOf(await signIn(new Browser(relay), { invitation: setup }))).toEqual(['/error', 'FORBIDDEN']);
   });
 
-  it('gets the invitation back when the account could not be created', async () => {
+  it('does not consume the invitation if it fails to create the account', async () => {
     await begin({ authSignup: 'invite' });
     const database = relay.database;
     const token = await invitation(relay);
@@ -251,7 +251,7 @@ describe('who may create an account', () => {
 });
 
 describe('an attacker', () => {
-  it('cannot finish a sign-in that another browser began, nor twice', async () => {
+  it('cannot finish a sign-in that another browser began, nor finish one twice', async () => {
     await begin();
     const [victim, attacker] = [new Browser(relay), new Browser(relay)];
     const back = await corp.follow((await leave(attacker)).href);
@@ -265,7 +265,7 @@ describe('an attacker', () => {
     expect(await visit(attacker)).toEqual(['/error', 'state_mismatch']);
   });
 
-  it('cannot bring a code of theirs, an answer without state, or one of another issuer', async () => {
+  it('cannot inject their own code, a response without state, or one of another issuer', async () => {
     await begin();
     const browser = new Browser(relay);
     const back = await corp.follow((await leave(browser)).href);
@@ -285,7 +285,7 @@ describe('an attacker', () => {
     expect(await relay.database.models.user.count()).toBe(0);
   });
 
-  it('cannot use an answer to another question: nonce and challenge belong to the sign-in that asked', async () => {
+  it('cannot use a response to another request: nonce and challenge belong to one sign-in', async () => {
     await begin();
     for (const [parameter, error] of [
       ['nonce', 'unable_to_get_user_info'],
@@ -300,7 +300,7 @@ describe('an attacker', () => {
     expect(await relay.database.models.user.count()).toBe(0);
   });
 
-  it('cannot have the browser sent anywhere else, before, after or on failure', async () => {
+  it('cannot redirect the browser to another site, before, after or on failure', async () => {
     await begin();
     for (const field of ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL'])
       for (const value of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)']) {
@@ -309,7 +309,7 @@ describe('an attacker', () => {
       }
   });
 
-  it('cannot ask the service for more than the relay needs, nor sign in with a token from there', async () => {
+  it('cannot request more scopes than the relay needs, nor sign in with a token of the provider', async () => {
     await begin();
     const answer = await new Browser(relay).send('POST', '/auth/sign-in/social', {
       body: { provider: 'corp', scopes: ['admin'], additionalParams: { prompt: 'none', evil: '1' } },
@@ -322,15 +322,15 @@ describe('an attacker', () => {
     const direct = await new Browser(relay).send('POST', '/auth/sign-in/social', {
       body: { provider: 'corp', idToken },
     });
-    // The token is not looked at: the answer sends the browser to the service, and signs no one in.
+    // The relay ignores the token: it sends the browser to the provider and signs no person in.
     expect(direct.body).toEqual({ url: expect.stringContaining(door.origin) as unknown, redirect: true });
     expect(direct.headers['set-cookie'] ?? '').not.toContain('session_token');
     expect(await relay.database.models.user.count()).toBe(0);
   });
 });
 
-describe('a service that is away', () => {
-  it('costs no one else their sign-in, neither at the start nor later, and works when it is back', async () => {
+describe('a provider that fails', () => {
+  it('affects no other sign-in, at the start or later, and works again once it is up', async () => {
     await corp.setDown(true);
     await begin();
     const browser = new Browser(relay);
@@ -348,7 +348,7 @@ describe('a service that is away', () => {
     expect(errorOf(new URL(end.headers.location!, publicUrl))).toEqual(['/error', 'invalid_code']);
   });
 
-  it('or takes a connection and never answers ends in the same words', async () => {
+  it('by accepting a connection without ever answering gets the same error', async () => {
     const silent = createServer(() => undefined);
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -371,7 +371,7 @@ describe('a service that is away', () => {
     jest.useRealTimers();
   });
 
-  it('or that calls itself something else is not used', async () => {
+  it('by returning another issuer than configured is not used', async () => {
     await begin({ authUpstream: upstream({ issuer: `${corp.issuer}/` }) });
     const body = { provider: 'corp', callbackURL: '/devices' };
     expect((await new Browser(relay).send('POST', '/auth/sign-in/social', { body })).status).toBe(503);
@@ -381,7 +381,7 @@ describe('a service that is away', () => {
 });
 
 describe('GitHub', () => {
-  it('is asked for the number of the person and the primary address', async () => {
+  it('identifies the account by the number of its user, and the relay takes the primary e-mail', async () => {
     const github = createServer((request, response) => {
       const path = (request.url ?? '').split('?', 1)[0];
       const answers: Record<string, unknown> = {

@@ -1,4 +1,7 @@
-/** Promise: the SQL of docs/operations.md makes two roles, by a superuser or without one, of which one migrates and the other cannot change tables. */
+/**
+ * Promise: a superuser or a managed administrator can run the SQL of docs/operations.md. It creates two roles: one
+ * migrates, the other cannot change tables.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +36,7 @@ describeWith('postgresql', 'the roles of an installation', () => {
     ['a superuser', 'postgres', ''],
     ['the administrator of a managed service', 'manager', 'CREATE ROLE manager LOGIN CREATEDB CREATEROLE;'],
   ])(
-    'are made by %s',
+    'can be created by %s',
     async (_, administrator, before) => {
       const page = await readFile(join(root, 'docs/operations.md'), 'utf8');
       const [, block = ''] = /^2\. Two roles in PostgreSQL[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];

@@ -1,4 +1,7 @@
-/** Promise: one Redis serves one installation. The start of another one stops with a reason, and the first one is not disturbed (rules, 15.25). */
+/**
+ * Promise: one Redis serves one installation. A second one stops at its start with a reason and does not disturb the
+ * first one (rules, 15.25).
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -96,7 +99,7 @@ describeWith(['postgresql', 'redis-server'], 'one Redis', () => {
     expect(outcomes[0]).toBe(outcomes[2]);
   }, 60_000);
 
-  it('N9: claims a Redis that restarted empty again, while the instance runs', async () => {
+  it('N9: gets its claim back after a restart without data, while the instance runs', async () => {
     const gateway = await start(first);
     await ready(gateway);
     const { id } = await claim();
@@ -111,7 +114,7 @@ describeWith(['postgresql', 'redis-server'], 'one Redis', () => {
     await refused(await start(second));
   }, 60_000);
 
-  it('N9: keeps an instance running that finds the id of another installation, which its metric shows', async () => {
+  it('N9: with the id of another installation does not stop a running instance, whose metric shows it', async () => {
     const gateway = await start(first);
     await ready(gateway);
     const metric = async () => {
@@ -127,7 +130,7 @@ describeWith(['postgresql', 'redis-server'], 'one Redis', () => {
     expect((await fetch(`${gateway.url}/ready`)).status).toBe(200);
   }, 60_000);
 
-  it('N9: starts on a dump that was restored into a new database', async () => {
+  it('N9: accepts a start if the database holds a restored dump', async () => {
     await ready(await start(first));
     const dump = spawnSync(`${postgres.address.bin}/pg_dump`, ['--format=plain', first], { maxBuffer: 2 ** 28 });
     const restored = await postgres.createDatabase();
@@ -136,7 +139,7 @@ describeWith(['postgresql', 'redis-server'], 'one Redis', () => {
     await ready(await start(restored));
   }, 60_000);
 
-  it('N9: serves a new database on its Redis after take-redis, which needs --yes', async () => {
+  it('N9: serves a new database after take-redis, which needs --yes', async () => {
     await ready(await start(first));
     for (const child of running.splice(0)) await child.end('SIGKILL');
     await refused(await start(second));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, connectDaemon, registerDevice, startRelay } from '@relay/testing';
 
-/** Promise: the instance that a client is connected to makes no difference. */
+/** Promise: a client gets the same result from every instance. */
 describe('two apis and two gateways', () => {
   let relay: TestRelay;
 
@@ -46,7 +46,7 @@ describe('two apis and two gateways', () => {
     );
   });
 
-  it('close the live socket of a removed device on whichever instance holds it', async () => {
+  it('close the live socket of a removed device on any instance', async () => {
     const daemon = await connectDaemon(relay, { gateway: 1 });
     expect((await relay.call('deleteDevice', { params: { id: daemon.deviceId }, api: 1 })).status).toBe(204);
     expect((await daemon.closed).code).toBe(4404);
@@ -55,7 +55,7 @@ describe('two apis and two gateways', () => {
     });
   });
 
-  it('write a task to its daemon once, however often it is woken and wherever it reconnects', async () => {
+  it('write a task to its daemon once, however often the daemon reconnects and to any gateway', async () => {
     const registration = await registerDevice(relay);
     const seen = new Map<string, number>();
     const sent: string[] = [];
@@ -82,14 +82,14 @@ describe('two apis and two gateways', () => {
     for (const frame of last.inbox.all)
       if (frame.type === 'task_start') seen.set(frame.task_id as string, (seen.get(frame.task_id as string) ?? 0) + 1);
     expect([...seen.values()].filter((times) => times !== 1)).toEqual([]);
-    // Nothing that was accepted is still waiting, and what was not seen has an end that says so.
+    // No accepted task is still queued, and each task that no daemon received is unknown.
     for (const taskId of sent) {
       const { state } = (await relay.call('readTask', { params: { id: taskId } })).body as { state: string };
       expect(seen.has(taskId) ? ['sent', 'unknown'] : ['unknown']).toContain(state);
     }
   });
 
-  it('lose no command when the gateway that held the device is gone without a word', async () => {
+  it('lose no command when the gateway of the device is killed', async () => {
     const registration = await registerDevice(relay);
     const daemon = await connectDaemon(relay, { registration, gateway: 1 });
     await relay.gateways[1]!.kill();

@@ -25,7 +25,7 @@ const audience = 'http://relay.test/api';
 const allScopes = 'sessions:read sessions:write devices:read devices:write';
 const redirect = 'http://127.0.0.1:9/callback';
 
-/** How the provider signs the next access token, and what else it says in it. */
+/** The algorithm and the additional claims of the provider's next access token. */
 interface Issuing {
   algorithm: SigningAlgorithm;
   claims: Record<string, unknown>;
@@ -33,9 +33,9 @@ interface Issuing {
 
 interface Issuer extends OpenIdProvider {
   readonly issuing: Issuing;
-  /** An access token of a person, by code and PKCE. */
+  /** Gets an access token of a person, by code and PKCE. */
   tokenFor(person: string, options?: { scope?: string; resource?: string }): Promise<{ access: string; id: string }>;
-  /** An access token of a program without a person. */
+  /** Gets an access token of a program without a person. */
   tokenForProgram(options?: { scope?: string; resource?: string }): Promise<string>;
 }
 
@@ -110,7 +110,7 @@ async function startIssuer(): Promise<Issuer> {
   });
 }
 
-/** Through the configuration, as an operator would write it. */
+/** Parses the settings like the configuration of an operator. */
 const configured = (...entries: (Partial<IssuerSettings> & { issuer: string })[]) => {
   const AUTH_ISSUERS = JSON.stringify(entries.map((entry) => ({ audience, ...entry })));
   return { authIssuers: readConfig('standalone', { AUTH_ISSUERS }).authIssuers };
@@ -124,7 +124,7 @@ const refused = [401, 'INVALID_TOKEN'];
 let first: Issuer;
 let second: Issuer;
 let stranger: Issuer;
-/** Takes tokens of the first issuer. For tests that do not move the clock and do not replace keys. */
+/** Accepts tokens of the first issuer. For tests that neither move the clock nor replace keys. */
 let plain: TestRelay;
 /** The relay of one test. */
 let relay: TestRelay | undefined;
@@ -136,7 +136,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([plain.stop(), first.close(), second.close(), stranger.close()]));
 
 beforeEach(() => {
-  // Only the time of day: timers and sockets go on.
+  // Fakes the time of day only; timers and sockets use the real time.
   jest.useFakeTimers({
     doNotFake: [
       'hrtime',
@@ -163,7 +163,7 @@ const later = (ms: number) => jest.setSystemTime(Date.now() + ms);
 const begin = async (...entries: (Partial<IssuerSettings> & { issuer: string })[]): Promise<TestRelay> =>
   (relay = await startRelay({ config: configured(...entries) }));
 
-/** The claims of a token of the first issuer, for forgeries. */
+/** The claims of a valid token of the first issuer, for forgeries. */
 const goodClaims = () => {
   const now = Math.floor(Date.now() / 1000);
   return {
@@ -178,8 +178,8 @@ const goodClaims = () => {
 };
 const goodHeader = () => ({ alg: 'ES256', typ: 'at+jwt', kid: first.keys[0]!.kid });
 
-describe('a token of an issuer that the operator brought', () => {
-  it('works, of a person by code and PKCE, found by discovery alone', async () => {
+describe('a token of a configured issuer', () => {
+  it('works for a person by code and PKCE; discovery needs only the issuer', async () => {
     const { access } = await first.tokenFor('alice');
     expect(readHeader(access)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
     const { status, body } = await callWith(plain, access);
@@ -189,7 +189,7 @@ describe('a token of an issuer that the operator brought', () => {
     await app.close();
   });
 
-  it('works, of a program by client credentials', async () => {
+  it('works for a program by client credentials', async () => {
     const here = await begin({ issuer: first.issuer, jwksUri: `${first.issuer}/jwks` });
     const token = await first.tokenForProgram({ scope: 'sessions:read' });
     expect((await callWith(here, token)).body).toMatchObject({
@@ -199,7 +199,7 @@ describe('a token of an issuer that the operator brought', () => {
   });
 
   it.each(['ES256', 'RS256', 'PS256'] as const)(
-    'works when it is signed with %s, unless that was narrowed',
+    'works when signed with %s, unless the configuration excludes that',
     async (algorithm) => {
       first.issuing.algorithm = algorithm;
       const token = await first.tokenForProgram();
@@ -211,7 +211,7 @@ describe('a token of an issuer that the operator brought', () => {
     },
   );
 
-  it('of another audience, another issuer, or that is no access token, is refused', async () => {
+  it('is refused if it has another audience or issuer, or is not an access token', async () => {
     const elsewhere = await first.tokenFor('alice', { resource: 'https://elsewhere.example/api' });
     expect(await codeOf(plain, elsewhere.access)).toEqual(refused);
     expect(readClaims(elsewhere.id)['aud']).toBe('app');
@@ -223,7 +223,7 @@ describe('a token of an issuer that the operator brought', () => {
 });
 
 describe('a forged token', () => {
-  it('is refused, whatever it says about its algorithm', async () => {
+  it('is refused with any forged algorithm', async () => {
     const [ec, rsa] = [first.keys[0]!, first.keys[1]!];
     for (const key of [ec, rsa])
       for (const alg of ['HS256', 'HS384', 'HS512'])
@@ -245,18 +245,18 @@ describe('a forged token', () => {
             writeToken({ ...goodHeader(), alg }, goodClaims(), () => signature),
           ),
         ).toEqual(refused);
-    // The key of one algorithm under the name of another.
+    // The key of one algorithm with the name of another.
     expect(await codeOf(plain, writeToken({ ...goodHeader(), alg: 'RS256' }, goodClaims(), ec.privateKey))).toEqual(
       refused,
     );
     expect(await codeOf(plain, writeToken({ ...goodHeader(), kid: rsa.kid }, goodClaims(), ec.privateKey))).toEqual(
       refused,
     );
-    // And the same claims, signed well, are good.
+    // The same claims with a valid signature are accepted.
     expect(await codeOf(plain, writeToken(goodHeader(), goodClaims(), ec.privateKey))).toEqual([200, undefined]);
   });
 
-  it('is refused when another issuer signed it under the name of a key, or sends a key along', async () => {
+  it('is refused if another issuer signed it with a known key id, or if it contains its own key', async () => {
     const mine = createSigningKey();
     const { privateKey, kid } = mine;
     const jwk = mine.publicKey.export({ format: 'jwk' });
@@ -276,17 +276,17 @@ describe('a forged token', () => {
     ['no audience', { aud: undefined }, {}],
     ['another issuer', { iss: 'https://id.example.com' }, {}],
     ['a list of issuers', { iss: ['https://id.example.com'] }, {}],
-    ['the type of an ID token at a logout', {}, { typ: 'logout+jwt' }],
-    ['the type of a proof', {}, { typ: 'dpop+jwt' }],
-    ['an extension that must be known', {}, { crit: ['x'], x: 1 }],
-  ])('with %s is refused although its issuer signed it', async (_, claims, header) => {
+    ['the type of a logout token', {}, { typ: 'logout+jwt' }],
+    ['the type of a DPoP proof', {}, { typ: 'dpop+jwt' }],
+    ['a critical extension', {}, { crit: ['x'], x: 1 }],
+  ])('with %s is refused even if its issuer signed it', async (_, claims, header) => {
     const token = writeToken({ ...goodHeader(), ...header }, { ...goodClaims(), ...claims }, first.keys[0]!.privateKey);
     expect(await codeOf(plain, token)).toEqual(refused);
   });
 });
 
 describe('time', () => {
-  it('may differ by five seconds', async () => {
+  it('can differ by five seconds', async () => {
     const here = await begin({ issuer: first.issuer });
     const { exp } = readClaims(await first.tokenForProgram()) as { exp: number };
     const signed = (claims: object) =>
@@ -300,7 +300,7 @@ describe('time', () => {
     expect(await codeOf(here, signed({ nbf: now + 7 }))).toEqual(refused);
   });
 
-  it('ends a token that was used a moment before', async () => {
+  it('expires a token even if it was used a moment before', async () => {
     const here = await begin({ issuer: first.issuer });
     const token = await first.tokenForProgram();
     const { exp } = readClaims(token) as { exp: number };
@@ -312,7 +312,7 @@ describe('time', () => {
 });
 
 describe('several issuers', () => {
-  it('at once keep their people apart, with the built-in sign-in besides', async () => {
+  it('keep their people apart, next to the built-in sign-in', async () => {
     relay = await startRelay({
       identity: true,
       config: configured({ issuer: first.issuer }, { issuer: second.issuer }),
@@ -325,7 +325,7 @@ describe('several issuers', () => {
       (await first.tokenFor('alice')).access,
       (await second.tokenFor('alice')).access,
       own.access_token,
-      // A person of another service whose name is an account of ours.
+      // A subject of another issuer that equals the id of an account here.
       (await first.tokenFor(ownId)).access,
     ];
     const ids = [];
@@ -343,14 +343,14 @@ describe('several issuers', () => {
     for (const token of tokens)
       devices.push(((await callWith(here, token, '/api/devices')).body as { devices: object[] }).devices.length);
     expect(devices).toEqual([0, 0, 1, 0]);
-    // The key of one does not sign for the other.
+    // A key of one issuer cannot sign for another.
     const mixed = writeToken(goodHeader(), { ...goodClaims(), iss: second.issuer }, first.keys[0]!.privateKey);
     expect(await codeOf(here, mixed)).toEqual(refused);
     const asOurs = writeToken(goodHeader(), { ...goodClaims(), iss: here.config.publicUrl }, first.keys[0]!.privateKey);
     expect(await codeOf(here, asOurs)).toEqual(refused);
   });
 
-  it('work in the program as it is shipped, with the built-in sign-in off', async () => {
+  it('work in the shipped program with the built-in sign-in off', async () => {
     jest.useRealTimers();
     const AUTH_ISSUERS = JSON.stringify([
       { issuer: first.issuer, audience },
@@ -371,8 +371,8 @@ describe('several issuers', () => {
   });
 });
 
-describe('what a token allows', () => {
-  it('is in the claim that the issuer names, by roles it maps, or the default', async () => {
+describe('the scopes of a token', () => {
+  it('come from the claim that the operator names, mapped by roles, or from the default', async () => {
     first.issuing.claims = { realm_access: { roles: ['relay-admin', 'offline_access'] } };
     const here = await begin({
       issuer: first.issuer,
@@ -393,7 +393,7 @@ describe('what a token allows', () => {
     expect(await scopes()).toEqual(['sessions:read']);
   });
 
-  it('is nothing without scopes and without a default, and the answer says what is missing', async () => {
+  it('are empty without scopes and a default, and the response names the missing scope', async () => {
     const token = await first.tokenForProgram({ scope: 'admin' });
     expect((await callWith(plain, token)).body).toMatchObject({ scopes: [] });
     const answer = await callWith(plain, token, '/api/sessions');
@@ -409,7 +409,7 @@ describe('what a token allows', () => {
 describe('the keys of an issuer', () => {
   const keysAsked = () => first.asked.get('/jwks') ?? 0;
 
-  it('may be replaced: the new one works at once, the old one as long as it is published', async () => {
+  it('can rotate: the new one works at once, the old one while it is published', async () => {
     const here = await begin({ issuer: first.issuer, jwksUri: `${first.issuer}/jwks` });
     const [old, next] = [first.keys, [createSigningKey('ec'), createSigningKey('rsa')]];
     const early = await first.tokenForProgram();
@@ -430,7 +430,7 @@ describe('the keys of an issuer', () => {
     expect(await codeOf(here, withdrawn)).toEqual(refused);
   });
 
-  it('are asked for once by a flood of five hundred unknown names', async () => {
+  it('are fetched once for a flood of five hundred unknown key ids', async () => {
     const here = await begin({ issuer: first.issuer, jwksUri: `${first.issuer}/jwks` });
     expect(await codeOf(here, await first.tokenForProgram())).toEqual([200, undefined]);
     later(31_000);
@@ -446,7 +446,7 @@ describe('the keys of an issuer', () => {
     expect(keysAsked()).toBe(before + 1);
   });
 
-  it('that were fetched work while the issuer is down', async () => {
+  it('work from the cache while the issuer is down', async () => {
     const here = await begin({ issuer: first.issuer });
     const [used, waiting] = [await first.tokenForProgram(), await first.tokenForProgram()];
     expect(await codeOf(here, used)).toEqual([200, undefined]);
@@ -462,7 +462,7 @@ describe('the keys of an issuer', () => {
     }
   });
 
-  it('that cannot be fetched make a token undecided, never bad: 503 with a time to come back, everywhere', async () => {
+  it('that cannot be fetched lead to 503 with Retry-After on every route, never to 401', async () => {
     const token = await first.tokenForProgram();
     const here = await begin({ issuer: first.issuer });
     await first.setDown(true);

@@ -1,4 +1,4 @@
-/** Promise: every alert of k8s/ fires when it should and is quiet when it should be, by k8s/check/*.cases.yaml. */
+/** Promise: every alert of k8s/ fires exactly when it should, checked against k8s/check/*.cases.yaml. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ describe.each([
     ['check/alerts.cases.yaml', 'check/alerts-of-days.cases.yaml'],
     ['RelayDoorMissing'],
   ],
-  ['what it needs', 'components/monitoring-neighbours', ['check/neighbours.cases.yaml'], []],
+  ['dependencies', 'components/monitoring-neighbours', ['check/neighbours.cases.yaml'], []],
 ])('the alerts of %s', (_, component, caseFiles, ofWhatIsMissing) => {
   let rules: Map<string, Rule>;
   let cases: (Case & { everyMs: number })[];
@@ -56,7 +56,7 @@ describe.each([
     );
   });
 
-  it('fire at the moments of the cases, with these labels, and at the others do not', () => {
+  it('fire at the moments of the cases with these labels, and at no other', () => {
     const wrong = cases.flatMap(({ name, everyMs, interval, input_series: input, alert_rule_test: moments }) => {
       const series = input.map((one) => readSeries(one, durationMs(interval)));
       return moments.flatMap(({ eval_time: at, alertname, exp_alerts: expected = [] }) => {
@@ -68,7 +68,7 @@ describe.each([
     expect(wrong).toEqual([]);
   });
 
-  it('are each seen firing, and each seen quiet', () => {
+  it('each fire in one case and stay silent in another', () => {
     const moments = cases.flatMap((one) => one.alert_rule_test);
     const names = (fires: boolean) =>
       new Set(moments.flatMap(({ alertname, exp_alerts: alerts }) => (!alerts !== fires ? [alertname] : [])));
@@ -76,19 +76,19 @@ describe.each([
     expect([...names(false)].sort()).toEqual([...rules.keys()].sort());
   });
 
-  it('are compared with values that are really there: without its series none but the one for what is missing fires', () => {
+  it('need their series: without data, only the alert about missing metrics fires', () => {
     const fired = [...rules.values()].filter((one) => firing(one, [], durationMs('3h'), everyMs).length > 0);
     expect(fired.map(({ alert }) => alert)).toEqual(ofWhatIsMissing);
   });
 
   itWith(
     'prometheus',
-    'are the same in promtool',
+    'give the same results in promtool',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'relay-rules-'));
       try {
         const { spec } = (await read(`${component}/alerts.yaml`)) as { spec: object };
-        // Texts for people are not compared here.
+        // This test does not compare texts for people.
         const texts = (key: string, value: unknown) => (key === 'annotations' ? undefined : value);
         await writeFile(join(folder, 'rules.yaml'), JSON.stringify(spec, texts));
         // promtool needs minutes for a week of samples.
@@ -123,19 +123,19 @@ describe('the evaluation of queries', () => {
     );
 
   it.each([
-    ['a counter that began again has not shrunk', 'rate(c[5m]) > 0.7', 'c', '0+60x5 0+60x5', true],
-    ['a sample is believed for five minutes', 'g == 1', 'g', '1x5 _x9', true],
-    ['and not for longer', 'g == 1', 'g', '1x3 _x9', false],
-    ['what is gone is gone at once', 'g == 1', 'g', '1x9 stale', false],
+    ['a counter that restarted has not decreased', 'rate(c[5m]) > 0.7', 'c', '0+60x5 0+60x5', true],
+    ['a sample is valid for five minutes', 'g == 1', 'g', '1x5 _x9', true],
+    ['a sample is invalid after five minutes', 'g == 1', 'g', '1x3 _x9', false],
+    ['a stale series has no value', 'g == 1', 'g', '1x9 stale', false],
     ['multiplication binds closer than comparison', 'g > 2 * 3', 'g', '7x10', true],
-    ['an expression is matched as a whole', 'g{a=~"b|c"} > 0', 'g{a="bc"}', '1x10', false],
-    ['a negation lets through what has no such label', 'g{a!="b"} > 0', 'g', '1x10', true],
-    ['the past is read with offset', 'g < 0.5 * (g offset 5m)', 'g', '10x5 4x9', true],
+    ['a regular expression must match the whole value', 'g{a=~"b|c"} > 0', 'g{a="bc"}', '1x10', false],
+    ['a negation matches a series without that label', 'g{a!="b"} > 0', 'g', '1x10', true],
+    ['offset reads an earlier value', 'g < 0.5 * (g offset 5m)', 'g', '10x5 4x9', true],
   ])('%s', (_, expr, series, values, fires) => {
     expect(at(expr, [series, values])).toHaveLength(fires ? 1 : 0);
   });
 
-  it('refuses what it does not know', () => {
+  it('refuses unknown expressions', () => {
     for (const expr of ['deriv(g[5m]) > 0', 'g[5m]', 'g >', 'sum by (a) g', 'g > 1 2', 'g ? 1'])
       expect(() => at(expr, ['g', '1x10'])).toThrow(SyntaxError);
   });

@@ -1,4 +1,4 @@
-/** The Helm chart is the manifests: made from them, and rendered by Helm it sends what kustomize does. */
+/** The Helm chart is generated from the manifests, and Helm renders it to the same objects as kustomize. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,22 +24,22 @@ const runbooks = 'https://git.example.com/relay/blob/main/docs/runbooks';
 const dashboard = 'https://grafana.example.com/d/relay';
 const settings = { PUBLIC_URL: 'https://relay.example.com' };
 const quiet = { enabled: false, neighbours: false };
-/** The base has two of each; an overlay makes it three, and the chart is for real installations. */
+/** The base has two of each door; the production overlay and the defaults of the chart have three. */
 const two = { api: { minReplicas: 2 }, gateway: { minReplicas: 2 } };
 
-/** The objects by kind and name, without what only one of the two can have. */
+/** The objects by kind and name, without parts that only one of the two tools can render. */
 function comparable(objects: KubernetesObject[]) {
   const text = JSON.stringify(objects).replaceAll(/(relay-config|relay-dashboard)-[a-z0-9]{10}\b/g, '$1');
   return Object.fromEntries(
     (JSON.parse(text) as KubernetesObject[])
-      // The namespace is made before: it has the labels that the cluster judges pods by.
+      // The operator creates the namespace first, with the labels of its pod security level.
       .filter(({ kind }) => kind !== 'Namespace')
       .map((object): [string, KubernetesObject] => {
         const { metadata } = object as { metadata: Record<string, unknown> & { annotations?: Record<string, string> } };
         delete metadata.namespace;
         for (const name of Object.keys(metadata.annotations ?? {}))
           if (name.startsWith('helm.sh/')) delete metadata.annotations?.[name];
-        // Kustomize has the hash in the name of the ConfigMap.
+        // Kustomize puts the hash into the name of the ConfigMap instead.
         if (object.kind === 'Deployment') delete object.spec.template.metadata.annotations;
         return [`${object.kind}/${metadata.name as string}`, object];
       })
@@ -48,14 +48,14 @@ function comparable(objects: KubernetesObject[]) {
 }
 
 describeWith('kubectl', 'the templates', () => {
-  it('are as `npm run chart` makes them from the manifests', async () => {
+  it('are identical to the output of `npm run chart`', async () => {
     const files = await chartFiles();
     const there = (await readdir(join(chart, 'templates'))).filter((name) => name.endsWith('.yaml'));
     expect(there.map((name) => `templates/${name}`).sort()).toEqual(Object.keys(files).sort());
     for (const [path, text] of Object.entries(files)) expect([path, await readFile(join(chart, path), 'utf8')]).toEqual([path, text]); // prettier-ignore
   });
 
-  it('cannot be made from a component that takes away or changes what the base says', () => {
+  it('cannot be generated from a component that removes or changes parts of the base', () => {
     expect(() => merged({ a: 1, b: 2 }, { a: 1 }, 'c')).toThrow('takes away b');
     expect(() => merged({ a: 1 }, { a: 2 }, 'c')).toThrow('changes 1 to 2');
     expect(() => merged([1, 2], [1], 'c')).toThrow('takes away items');
@@ -66,7 +66,7 @@ describeWith('kubectl', 'the templates', () => {
 describeWith(['kubectl', 'helm'], 'the chart', () => {
   const image = { repository: 'relay', tag: 'check' };
 
-  it('sends what overlays/production does', async () => {
+  it('renders the same objects as overlays/production', async () => {
     const values = {
       image: { repository: 'registry.example.com/relay', digest: `sha256:${'0'.repeat(64)}` },
       settings,
@@ -92,17 +92,17 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
       },
       () => render(join(k8s, 'check/keda')),
     ],
-  ])('sends what kustomize does with %s', async (_title, values: Record<string, unknown>, manifests) => {
+  ])('renders the same objects as kustomize with %s', async (_title, values: Record<string, unknown>, manifests) => {
     const min = 'keda' in values ? {} : two;
     const objects = await chartObjects({ image, settings, monitoring: quiet, ...min, ...values });
     const expected = comparable(await manifests());
-    // Made by the operator.
+    // The operator creates this one.
     delete expected['ConfigMap/relay-ca'];
     const text = JSON.stringify(expected).replaceAll('"image":"relay"', '"image":"relay:check"');
     expect(comparable(objects)).toEqual(JSON.parse(text));
   });
 
-  it.each([{ kind: 'envoy' }, { kind: 'haproxy' }])('has nothing wrong in it with the edge %j', async (edge) => {
+  it.each([{ kind: 'envoy' }, { kind: 'haproxy' }])('passes every check with the edge %j', async (edge) => {
     const everything = { enabled: true, neighbours: true, runbooks };
     const values = { image, settings, edge, monitoring: everything, imagePullSecrets: [{ name: 'registry-login' }] };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'relay', labels: {} } };
@@ -114,7 +114,7 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
     expect(find(objects, 'ServiceAccount', 'relay-api')?.imagePullSecrets).toEqual([{ name: 'registry-login' }]);
   });
 
-  it('migrates before the doors of a release start, with an account that is there by then', async () => {
+  it('migrates before the doors of a release start, with a service account that exists by that time', async () => {
     const objects = await chartObjects({ image, settings, monitoring: quiet });
     const weights = objects
       .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'pre-install,pre-upgrade')
@@ -122,7 +122,7 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
     expect(Object.fromEntries(weights)).toEqual({ 'ServiceAccount/relay-migrate': -10, 'Job/relay-migrate': -5 });
   });
 
-  it('rolls out a changed setting, and nothing else when only a number of pods changes', async () => {
+  it('rolls out a changed setting, but not a changed number of pods', async () => {
     const sums = async (values: object) =>
       ofKind(await chartObjects({ image, settings, monitoring: quiet, ...values }), 'Deployment').map(
         ({ spec }) => spec.template.metadata.annotations['checksum/settings'] as string,
@@ -136,7 +136,7 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
     expect(more).toEqual(before);
   });
 
-  it('takes the host from PUBLIC_URL, and the image by its version without a digest', async () => {
+  it('takes the host from PUBLIC_URL, and tags the image with its version if no digest is set', async () => {
     const [, version] = /^appVersion: (.+)$/m.exec(await readFile(join(chart, 'Chart.yaml'), 'utf8')) ?? [];
     const objects = await chartObjects({
       image: { repository: 'r.example.org/relay' },
@@ -154,25 +154,25 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
   it.each([
     ['no address', { image, monitoring: quiet }, 'settings.PUBLIC_URL is missing'],
     ['no image', { settings, monitoring: quiet }, 'image.repository is missing'],
-    ['no place of the runbooks', { image, settings }, 'monitoring.runbooks is missing'],
+    ['no URL of the runbooks', { image, settings }, 'monitoring.runbooks is missing'],
     ['an address without TLS', { image, settings: { PUBLIC_URL: 'http://relay.example.com' } }, 'PUBLIC_URL'],
     ['a number as a setting', { image, settings: { ...settings, MAX_CONNECTIONS: 12000 } }, 'MAX_CONNECTIONS'],
     ['a secret among the settings', { image, settings: { ...settings, AUTH_SECRET: 'x' } }, 'AUTH_SECRET'],
-    ['a word that it does not know', { image, settings, replicas: 3 }, 'replicas'],
-    ['an edge that it does not know', { image, settings, edge: { kind: 'nginx' } }, 'edge.kind'],
-    ['a digest that is none', { image: { ...image, digest: 'latest' }, settings }, 'digest'],
+    ['an unknown value', { image, settings, replicas: 3 }, 'replicas'],
+    ['an unknown edge', { image, settings, edge: { kind: 'nginx' } }, 'edge.kind'],
+    ['an invalid digest', { image: { ...image, digest: 'latest' }, settings }, 'digest'],
   ])('refuses %s and names it', async (_title, values, name) => {
     await expect(chartObjects(values)).rejects.toThrow(name);
   });
 
-  it('has nothing for the linter to say', async () => {
+  it('passes the linter', async () => {
     const said = await helm('lint', '--strict', chart, '--set', 'image.repository=r,settings.PUBLIC_URL=https://r.example,monitoring.runbooks=https://r.example'); // prettier-ignore
     expect(said).toContain('0 chart(s) failed');
   });
 });
 
 describe('the values', () => {
-  it('are those of the schema', async () => {
+  it('match the schema', async () => {
     const schema = JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')) as { properties: object };
     const values = await readFile(join(chart, 'values.yaml'), 'utf8');
     const named = [...values.matchAll(/^([a-zA-Z]+):/gm)].map(([, name]) => name);

@@ -1,4 +1,7 @@
-/** The edge of overlays/production: Envoys of which one may go, which leave slowly, and whose numbers are those that the documents plan with. */
+/**
+ * The edge of overlays/production: Envoys that tolerate the loss of one, drain slowly, and match the numbers in the
+ * documents.
+ */
 /* eslint-disable @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from '@jest/globals';
@@ -23,7 +26,7 @@ describeWith('kubectl', 'the edge', () => {
     operations = await read('docs/operations.md');
   });
 
-  it('is of a class that is shipped, and that the installation makes', async () => {
+  it('has a supported class, which the installation creates', async () => {
     const file = 'k8s/components/envoy-gateway/class.yaml';
     const made = parse(await read(file)) as KubernetesObject;
     expect([made.kind, made.spec.controllerName]).toEqual(['GatewayClass', 'gateway.envoyproxy.io/gatewayclass-controller']); // prettier-ignore
@@ -35,7 +38,7 @@ describeWith('kubectl', 'the edge', () => {
     expect(parametersRef).toMatchObject({ kind: proxy.kind, name: proxy.metadata.name });
   });
 
-  it('is three Envoys at least, whose number grows by processor and memory, as far as Sizing says', () => {
+  it('has at least three Envoys, scaled by processor and memory up to the limit in Sizing', () => {
     const { minReplicas, maxReplicas, metrics } = kubernetes.envoyHpa;
     const resources = metrics.map(({ resource }: KubernetesObject) => resource.name as string);
     expect([minReplicas, resources]).toEqual([3, ['cpu', 'memory']]);
@@ -49,7 +52,7 @@ describeWith('kubectl', 'the edge', () => {
     expect([requests.cpu, limits.memory]).toEqual([core, `${limit}Gi`]);
   });
 
-  it('loses no more than one Envoy to a drained node, a lost node or a rollout', () => {
+  it('loses at most one Envoy to a drained node, a lost node or a rollout', () => {
     const { strategy, pod } = kubernetes.envoyDeployment;
     expect(kubernetes.envoyPDB).toEqual({ maxUnavailable: 1 });
     expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
@@ -60,12 +63,13 @@ describeWith('kubectl', 'the edge', () => {
     });
   });
 
-  it('closes the sockets of an Envoy that leaves over ten minutes', () => {
+  it('closes the sockets of a draining Envoy over ten minutes', () => {
     expect(Number.parseInt(proxy.spec.shutdown.drainTimeout as string)).toBeGreaterThanOrEqual(600);
   });
 
-  it('refuses connections before its memory ends: at their most, and by the overload manager', () => {
-    // Envoy Gateway makes the overload manager from the limit of memory: it stops accepting at 98 % of 80 % of that, and without a limit there is none.
+  it('refuses connections before it runs out of memory: at its connection limit and by the overload manager', () => {
+    // Envoy Gateway derives the overload manager from the memory limit: Envoy stops accepting at 98 % of 80 % of it,
+    // and never without a limit.
     const limit = /^(\d+)Gi$/.exec(kubernetes.envoyDeployment.container.resources.limits.memory as string)?.[1];
     const stopsAt = 0.98 * 0.8 * Number(limit) * 2 ** 30;
     const [policy] = ofKind(production, 'ClientTrafficPolicy');

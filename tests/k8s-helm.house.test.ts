@@ -1,4 +1,7 @@
-/** The chart as Helm installs, upgrades and rolls it back: the lines of docs/operations.md as they are printed, against an API server in memory. */
+/**
+ * Helm installs, upgrades and rolls back the chart: with the commands of docs/operations.md as printed, against an API
+ * server in memory.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,7 @@ describeWith('helm', 'Helm', () => {
   let cluster: KubernetesDouble;
   let documented: string[];
 
-  /** A line of the document, in a folder with the chart and `my-values.yaml`. */
+  /** A command of the document, in a folder with the chart and `my-values.yaml`. */
   const runLine = async (begins: string, { change = (line: string) => line } = {}) => {
     const line = documented.find((text) => text.startsWith(begins)) ?? `false # not in docs/operations.md: ${begins}`;
     const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
@@ -61,7 +64,7 @@ describeWith('helm', 'Helm', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('deploys nothing when the migration finds no Secret', async () => {
+  it('deploys nothing when the migration lacks its Secret', async () => {
     await expect(upgrade(values('1'))).rejects.toThrow(/pre-install.*job relay-migrate failed/s);
     expect(cluster.find('Deployment', 'relay-api')).toBeUndefined();
   });
@@ -90,7 +93,7 @@ describeWith('helm', 'Helm', () => {
     expect(cluster.writes.filter((write) => / (Deployment|ConfigMap|Service)\//.test(write))).toEqual([]);
   });
 
-  it('upgrades after the migration, and removes what the values no longer want', async () => {
+  it('upgrades after the migration, and removes disabled objects', async () => {
     expect(cluster.find('Gateway', 'relay')).toBeDefined();
     await upgrade(values('4', { edge: { kind: 'none' }, settings: { PUBLIC_URL: 'https://relay.example.com', LOG_LEVEL: 'debug' } })); // prettier-ignore
     expect(images()).toEqual(imagesOf('4'));
@@ -99,7 +102,7 @@ describeWith('helm', 'Helm', () => {
     expect(jobs()).toEqual(['delete Job/relay-migrate', 'create Job/relay-migrate']);
   });
 
-  it('rolls back to the release that was deployed before, without a migration', async () => {
+  it('rolls back to the previous release, without a migration', async () => {
     const history = await runLine('helm history');
     const superseded = [...history.matchAll(/^(\d+) .*\bsuperseded\b/gm)].at(-1)?.[1] ?? 'none';
     await runLine('helm rollback', { change: (line) => line.replace('REVISION', superseded) });
@@ -109,7 +112,7 @@ describeWith('helm', 'Helm', () => {
     expect(jobs()).toEqual([]);
   });
 
-  it('changes nothing of what kubectl made, until it is told to take it over', async () => {
+  it('changes nothing that kubectl created, except with --take-ownership', async () => {
     const made = (await chartObjects(values('1'))) as Manifest[];
     const other = await startKubernetes(made);
     try {
@@ -144,10 +147,10 @@ describeWith('helm', 'Helm', () => {
       await registry.wrote(/listening on/);
     });
     afterAll(() => registry.end('SIGTERM'));
-    /** The registry of the test speaks http. */
+    /** The registry of the test uses plain HTTP. */
     const here = (line: string) => `${line.replace('registry.example.com', address)} --plain-http`;
 
-    it('renders there what it renders here', async () => {
+    it('renders the same from the registry as from the folder', async () => {
       await runLine('helm package');
       await runLine('helm push', { change: here });
       const [from, there] = ['k8s/chart', `oci://${address}/charts/relay --version 1.0.0 --plain-http`];

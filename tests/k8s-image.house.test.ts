@@ -1,4 +1,7 @@
-/** The image: what the Dockerfile promises, and its one program. Building it takes minutes and an engine; this takes neither. */
+/**
+ * The image: the properties of the Dockerfile and the program inside. Building it takes minutes and an engine; these
+ * tests need neither.
+ */
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,7 @@ import { validate } from 'dockerfile-utils';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
-/** One line per instruction, comments and continuations gone. */
+/** One line per instruction, without comments and continuations. */
 const instructionsOf = (text: string) =>
   text
     .replaceAll(/^#.*\n/gm, '')
@@ -31,13 +34,13 @@ describe('the Dockerfile', () => {
 
   const problemsOf = (dockerfile: string) => validate(dockerfile).map(({ message }) => message);
 
-  it('is well-formed, and what finds that out finds mistakes', () => {
+  it('is well-formed, and the validator finds mistakes', () => {
     expect(problemsOf(text)).toEqual([]);
     expect(problemsOf(text.replace('WORKDIR /app', 'WORKDIR'))).not.toEqual([]);
     expect(problemsOf(text.replace('USER 10001:10001', 'USR 10001'))).not.toEqual([]);
   });
 
-  it('S7: has Node 24, and the tests run on that, on 22 and on the oldest that is promised', async () => {
+  it('S7: uses Node 24, and CI tests 20, 22 and 24, the oldest supported release included', async () => {
     expect(text).toMatch(/^ARG BASE_IMAGE=docker\.io\/library\/node:24\./m);
     const workflow = await read('.github/workflows/check.yml');
     expect(workflow).toMatch(/^ +node: \[22, 24\]$/m);
@@ -53,17 +56,17 @@ describe('the Dockerfile', () => {
     expect(text).not.toMatch(/:latest/);
   });
 
-  it('runs as the user that the manifests name, who owns nothing that runs', () => {
+  it('runs as the user in the manifests, who owns none of its files', () => {
     expect(final.filter((line) => line.startsWith('USER '))).toEqual(['USER 10001:10001']);
     expect(final.filter((line) => line.startsWith('COPY ')).join()).not.toMatch(/--chown/);
   });
 
-  it('starts the one program, which gets signals itself', () => {
+  it('starts the one program, which receives signals directly', () => {
     expect(final).toContain('ENTRYPOINT ["relay"]');
     expect(final).toContain('CMD ["standalone"]');
   });
 
-  it('brings no tool that made it: nothing but the built tree is copied from the build', () => {
+  it('contains no build tools: it copies nothing but the built tree', () => {
     expect(final.filter((line) => line.startsWith('COPY '))).toEqual([
       'COPY --from=build /app /app',
       'COPY docker/relay /usr/local/bin/relay',
@@ -72,14 +75,14 @@ describe('the Dockerfile', () => {
     expect(text).toMatch(/test ! -e node_modules\/prisma/);
   });
 
-  it('says what it is, by the labels of OCI', () => {
+  it('describes itself with OCI labels', () => {
     const labels = [...(final.find((line) => line.startsWith('LABEL ')) ?? '').matchAll(/image\.(\w+)=/g)];
     expect(labels.map(([, name]) => name).sort()).toEqual(
       ['title', 'description', 'licenses', 'version', 'revision', 'created'].sort(),
     );
   });
 
-  it('sees of the repository only what is named', async () => {
+  it('gets only listed files of the repository', async () => {
     const [first, ...rules] = (await read('.dockerignore')).split('\n').filter((line) => line && !line.startsWith('#'));
     expect(first).toBe('*');
     for (const secret of ['**/.env*', '**/data', '**/node_modules']) expect(rules).toContain(secret);
@@ -92,7 +95,7 @@ describe('the program of the image', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'relay-image-'));
-    // In the place of tini: tells what it would have run.
+    // Replaces tini and prints the command that it would run.
     await writeFile(join(folder, 'tini'), '#!/bin/sh\necho "$@"\n');
     await chmod(join(folder, 'tini'), 0o755);
   });
@@ -109,7 +112,7 @@ describe('the program of the image', () => {
     ['standalone', 'apps/standalone/dist/main.js'],
     ['migrate', 'packages/database/dist/migrate-cli.js'],
     ['admin', 'apps/standalone/dist/admin.js'],
-  ])('runs %s under tini, from a file that is there after a build', async (role, file) => {
+  ])('runs %s under tini, from a file that the build creates', async (role, file) => {
     expect((await relay(role)).stdout).toBe(`-- node /app/${file}\n`);
     await expect(readFile(join(root, file))).resolves.toBeDefined();
   });
@@ -117,7 +120,7 @@ describe('the program of the image', () => {
   it.each([
     ['Dockerfile', /^# One image, (\w+) commands: ([^(]*) \(docker\/relay\)/],
     ['docs/operations.md', /One image has (\w+) commands: ([^.]*)\./],
-  ])('is described in %s with all of its commands', async (file, description) => {
+  ])('is documented in %s with all of its commands', async (file, description) => {
     const { stderr } = (await relay('none').catch((error: unknown) => error)) as { stderr: string };
     const commands = stderr.replace('usage: relay ', '').trim().split(' | ');
     const [, count, named = ''] = description.exec(await read(file)) ?? [];
@@ -125,11 +128,11 @@ describe('the program of the image', () => {
     expect(['none', 'one', 'two', 'three', 'four', 'five', 'six'].indexOf(count ?? '')).toBe(commands.length);
   });
 
-  it('hands on what follows', async () => {
+  it('passes on further arguments', async () => {
     expect((await relay('api', '--help')).stdout).toMatch(/main\.js --help$/m);
   });
 
-  it.each([[[]], [['bash']], [['../api']]])('refuses %j with the names it knows', async (words: string[]) => {
+  it.each([[[]], [['bash']], [['../api']]])('refuses %j with the list of commands', async (words: string[]) => {
     await expect(relay(...words)).rejects.toMatchObject({
       code: 2,
       stderr: 'usage: relay api | gateway | standalone | migrate | admin\n',

@@ -1,4 +1,6 @@
-/** Alerts and dashboard: every query asks for metrics that a running relay exports, and no exported metric is overlooked. */
+/**
+ * Alerts and dashboard: every query uses metrics that a running relay exports, and a query uses every exported metric.
+ */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
 import { tmpdir } from 'node:os';
@@ -45,7 +47,7 @@ interface Panel {
 }
 
 let rules: Rule[];
-/** Alerts about PostgreSQL, Redis and the rest, whose metrics are not ours. */
+/** Alerts about PostgreSQL, Redis and other dependencies, whose metrics come from elsewhere. */
 let neighbours: Rule[];
 let panels: Panel[];
 let dashboardUid: string;
@@ -84,11 +86,11 @@ describeWith('kubectl', 'the queries', () => {
         DRAIN_SECONDS: '0',
         PUSH_ALLOWED_HOSTS: receiver.host,
         NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
-        // Where no collector is: spans are lost, and counted.
+        // This collector does not exist: the relay counts the lost spans.
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       },
     });
-    // Whatever has a label shows it once it has happened.
+    // A metric with labels appears only after its first event.
     await fetch(`${relay.url}/ready`);
     await relay.call('readSession', { params: { id: 'nobody' } });
     await expect(connectDaemon(relay, { headers: { Authorization: 'Bearer no' } })).rejects.toThrow();
@@ -137,7 +139,8 @@ describeWith('kubectl', 'the queries', () => {
       while (!(await seen(name, label)) && Date.now() < deadline)
         await new Promise((resolve) => setTimeout(resolve, 50));
     exported = await read();
-    // An address with TLS has the first, several instances have the second: certificate.machine.test.ts and installation.machine.test.ts read them.
+    // These appear only with a TLS address, and only with several instances: certificate.machine.test.ts and
+    // installation.machine.test.ts cover them.
     for (const name of ['relay_certificate_ends_timestamp_seconds', 'relay_redis_foreign'])
       exported.set(name, new Set(['instance']));
   }, 180_000);
@@ -147,12 +150,12 @@ describeWith('kubectl', 'the queries', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('of every alert ask for what a relay exports', () => {
+  it('of every alert use exported metrics', () => {
     expect(rules.length).toBeGreaterThan(15);
     expect(rules.flatMap(({ expr }) => queryProblems(expr, exported))).toEqual([]);
   });
 
-  it('of every panel ask for what a relay exports, and their legends for labels that are left', () => {
+  it('of every panel use exported metrics, and their legends use labels that remain', () => {
     const targets = panels.flatMap((panel) => panel.targets ?? []);
     expect(targets.length).toBeGreaterThan(40);
     expect(targets.flatMap(({ expr }) => queryProblems(expr, exported))).toEqual([]);
@@ -166,7 +169,7 @@ describeWith('kubectl', 'the queries', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('of KEDA ask for what a relay exports: of each door its sockets', async () => {
+  it('of KEDA use exported metrics: the sockets of each door', async () => {
     const asked = ofKind(await render(join(root, 'k8s/check/keda')), 'ScaledObject').map(({ spec }) => [
       spec.scaleTargetRef.name as string,
       spec.triggers[0].metadata.query as string,
@@ -178,7 +181,7 @@ describeWith('kubectl', 'the queries', () => {
     expect(asked.flatMap(([, query = '']) => queryProblems(query, exported))).toEqual([]);
   });
 
-  it('would be found out if they asked for something else', () => {
+  it('fail this check with unknown metrics or labels', () => {
     expect(queryProblems('sum(relay_daemon_conections)', exported)).toHaveLength(1);
     expect(queryProblems('rate(relay_app_closes_total{reason="x"}[5m])', exported)).toHaveLength(1);
     expect(queryProblems('sum by (reason) (relay_app_closes_total)', exported)).toHaveLength(1);
@@ -189,7 +192,7 @@ describeWith('kubectl', 'the queries', () => {
     ).toEqual([]);
   });
 
-  it('leave nothing of the relay unseen', () => {
+  it('use every metric that the relay exports', () => {
     const queries = [
       ...rules.map(({ expr }) => expr),
       ...panels.flatMap((panel) => panel.targets ?? []).map(({ expr }) => expr),
@@ -200,7 +203,7 @@ describeWith('kubectl', 'the queries', () => {
 });
 
 describe('the metrics of the relay', () => {
-  /** As the code names them; `${…}` stands for any word. */
+  /** The names in the code; `${…}` stands for any word. */
   async function registered(): Promise<string[]> {
     const names: string[] = [];
     for (const kind of ['apps', 'packages'])
@@ -216,7 +219,7 @@ describe('the metrics of the relay', () => {
     return names;
   }
 
-  it('are each in a panel or an alert, even those that are not exported until they happen', async () => {
+  it('are each in a panel or an alert, including metrics that need an event first', async () => {
     const asked = [...rules, ...panels.flatMap((panel) => panel.targets ?? [])].map(({ expr }) => expr).join('\n');
     const names = await registered();
     expect(names).toEqual(expect.arrayContaining(['relay_trace_spans_lost_total', 'relay_${name}_closes_total']));
@@ -228,7 +231,7 @@ describe('the metrics of the relay', () => {
 });
 
 describeWith('kubectl', 'every alert', () => {
-  it('says what happened, how bad it is, how long it lasted and where the runbook is', () => {
+  it('has a summary, a severity, a duration and a link to its runbook', () => {
     for (const { alert, labels, annotations, for: lasting } of [...rules, ...neighbours]) {
       expect(alert).toMatch(/^Relay[A-Z]/);
       expect(labels.severity).toMatch(alert === 'RelayWatchdog' ? /^none$/ : /^(critical|warning)$/);
@@ -255,7 +258,7 @@ describeWith('kubectl', 'every alert', () => {
     for (const page of pages) expect(index).toContain(`(${page})`);
   });
 
-  it('has a runbook that names panels of the dashboard as they are called', async () => {
+  it('has a runbook that uses the titles of dashboard panels', async () => {
     const folder = join(root, 'docs/runbooks');
     const titles = new Set(['Relay', ...panels.map(({ title }) => title)]);
     for (const page of await readdir(folder)) {
@@ -279,7 +282,7 @@ describeWith('kubectl', 'monitoring', () => {
     rendered = { production, keda };
   });
 
-  it('is loaded by the label of kube-prometheus-stack, the neighbours too, and the overlay is the one place to change it', async () => {
+  it('has the label of kube-prometheus-stack on every object, and only the overlay changes it', async () => {
     const loaded = Object.values(rendered).flatMap((objects) => ofKind(objects, 'ServiceMonitor', 'PodMonitor', 'PrometheusRule')); // prettier-ignore
     expect(loaded.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual(['PrometheusRule relay', 'PrometheusRule relay-neighbours', 'ServiceMonitor relay']); // prettier-ignore
     const values = parse(await readFile(join(root, 'k8s/chart/values.yaml'), 'utf8')) as { monitoring: { release: string } }; // prettier-ignore
@@ -291,12 +294,12 @@ describeWith('kubectl', 'monitoring', () => {
     expect(naming[0]?.[1]).toMatch(/# CHANGE: the label by which [^]{0,300}- target: \{ group: monitoring/);
   });
 
-  it("has a dashboard that Grafana's sidecar finds", () => {
+  it("has the label that Grafana's sidecar looks for", () => {
     const [dashboard] = ofKind(rendered.production ?? [], 'ConfigMap').filter(({ data }) => data?.['relay.json']);
     expect(dashboard?.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
   });
 
-  it('is seen to be loaded in a step of the installation, and by an alert that always fires', async () => {
+  it('is checked in a step of the installation, and by an alert that always fires', async () => {
     const page = await readFile(join(root, 'docs/operations.md'), 'utf8');
     const step = /^8\. Prometheus has loaded[^]*?\n\n/m.exec(page)?.[0] ?? '';
     const [, group = ''] = /\*\*Status › Rules\*\* shows `([^`]+)`/.exec(step) ?? [];
@@ -309,7 +312,7 @@ describeWith('kubectl', 'monitoring', () => {
   });
 });
 
-describeWith('kubectl', 'numbers that are in two places', () => {
+describeWith('kubectl', 'numbers in two places', () => {
   let production: KubernetesObject[];
   beforeAll(async () => {
     production = await render(overlays[1] ?? '');
@@ -317,11 +320,11 @@ describeWith('kubectl', 'numbers that are in two places', () => {
 
   const expression = (name: string) => [...rules, ...neighbours].find(({ alert }) => alert === name)?.expr ?? '';
 
-  it('agree: the alert of memory asks the pods for their limits, which no overlay can make wrong', () => {
+  it('agree: the memory alert reads the limit from the pods, so no overlay can contradict it', () => {
     expect(expression('RelayMemoryHigh')).toMatch(/process_resident_memory_bytes.* \/ relay_memory_limit_bytes/);
   });
 
-  it('agree: the alert of full gateways is above what the autoscaler holds', () => {
+  it('agree: the alert of full gateways is above the target of the autoscaler', () => {
     const [pods] = find(production, 'HorizontalPodAutoscaler', 'relay-gateway')?.spec.metrics as KubernetesObject[];
     expect(pods?.pods.metric.name).toBe('relay_daemon_connections');
     const settings = ofKind(production, 'ConfigMap').find(({ data }) => data?.MAX_CONNECTIONS !== undefined);
@@ -331,16 +334,16 @@ describeWith('kubectl', 'numbers that are in two places', () => {
     );
   });
 
-  it('agree: the alert of a full edge knows how many connections an Envoy takes', () => {
+  it('agree: the alert of a full edge uses the connection limit of an Envoy', () => {
     const [policy] = ofKind(production, 'ClientTrafficPolicy');
     const [, most] = /envoy_listener_downstream_cx_active\S* \/ (\d+)/.exec(expression('RelayEdgeFull')) ?? [];
     expect(Number(most)).toBe(policy?.spec.connection.connectionLimit.value);
   });
 
-  it('agree: what Prometheus scrapes is called relay, as the queries ask', () => {
+  it('agree: Prometheus scrapes the job "relay", which the queries select', () => {
     const [monitor] = ofKind(production, 'ServiceMonitor');
     const service = find(production, 'Service', 'relay-metrics');
-    // Our label `instance` stays what it is; otherwise each series would have a second one, `exported_instance`.
+    // Keeps our label `instance`; otherwise each series would have a second label, `exported_instance`.
     expect(monitor?.spec.endpoints).toMatchObject([{ honorLabels: true }]);
     expect(service?.metadata.labels[monitor?.spec.jobLabel as string]).toBe('relay');
     for (const { expr } of rules)

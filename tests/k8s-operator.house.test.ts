@@ -1,6 +1,6 @@
 /**
- * A new operator, from an empty folder to a rollback: the lines of docs/operations.md as they are printed, in their order, with the real
- * kubectl and an API server in memory.
+ * A new operator, from an empty folder to a rollback: the commands of docs/operations.md as printed, in their order,
+ * with the real kubectl and an API server in memory.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
   let document: string;
   let scaledObjects: Manifest[];
 
-  /** The commands of the section below this heading: those that stand alone, then those in sentences. */
+  /** The commands in the section of this heading: first the code blocks, then commands within sentences. */
   const linesOf = (heading: string, { alone = true, inSentences = false } = {}) => {
     const from = document.indexOf(`\n${heading}\n`) + 1;
     if (from === 0) return [`false # docs/operations.md has no ${heading}`];
@@ -36,7 +36,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
       .map((line) => line.trim())
       .filter((line) => line !== '');
   };
-  /** As a script that ends at the first failure; with `-c` as a terminal, which goes on. */
+  /** Runs a script that stops at the first failure; with `-c` it goes on, as in a terminal. */
   const sh = async (script: string, how: '-ec' | '-c' = '-ec') => {
     const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
     return run('bash', [how, script], { cwd: folder, env, timeout: 50_000 });
@@ -44,7 +44,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
   const runSentence = (heading: string, begins: string) =>
     sh(linesOf(heading, { alone: false, inSentences: true }).find((line) => line.startsWith(begins)) ?? `false # not below ${heading}: ${begins}`); // prettier-ignore
 
-  /** Changes a file as the operator does: each text must be in it. */
+  /** Changes a file like an operator; the file must contain each text. */
   const edit = async (path: string, changes: Record<string, string>) => {
     let text = await readFile(join(folder, path), 'utf8');
     for (const [before, after] of Object.entries(changes)) {
@@ -90,7 +90,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('step 1: the check names what the copy of the overlay still lacks, and is satisfied when that is changed', async () => {
+  it('step 1: the check lists the placeholders in the copy of the overlay, and passes once they are replaced', async () => {
     const [copy = '', check = ''] = linesOf('## Install for real');
     await sh(copy);
     await expect(sh(check)).rejects.toMatchObject({ stdout: expect.stringContaining('registry.example.com') });
@@ -104,7 +104,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect((await sh(check)).stdout).toMatch(/^ok {3}/);
   }, 60_000);
 
-  it('step 3: the namespace, the labels and the secrets', async () => {
+  it('step 3: creates the namespace, the labels and the secrets', async () => {
     const lines = linesOf('## Install for real').filter((line) => /^(kubectl (apply|label|create)|install|shred) /.test(line)); // prettier-ignore
     const fill = lines.findIndex((line) => line.startsWith('install '));
     await sh(lines.slice(0, fill + 1).join('\n'));
@@ -115,7 +115,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   }, 60_000);
 
-  it('step 4: everything is deployed, the migration before the doors', async () => {
+  it('step 4: deploys everything, the migration before the doors', async () => {
     const { stdout } = await upgradeTo('1');
     expect(stdout).toContain('deployment "relay-gateway" successfully rolled out');
     const order = writesOf(/^create (Job|Deployment|ConfigMap)\//);
@@ -128,7 +128,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(names(cluster.all())).toEqual(expect.arrayContaining(names(await render(join(folder, own)))));
   }, 60_000);
 
-  it('an upgrade whose migration fails ends with its log, and changes no door', async () => {
+  it('an upgrade with a failing migration prints its log and changes no door', async () => {
     const { jobEnds } = cluster;
     cluster.jobEnds = () => 'Failed';
     await expect(upgradeTo('2')).rejects.toMatchObject({ stderr: expect.stringMatching(/Failed\n.*Nothing was deployed/s) }); // prettier-ignore
@@ -137,19 +137,19 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(writesOf(/ Deployment\//)).toEqual([]);
   }, 60_000);
 
-  it('an upgrade makes the migration again, then the doors', async () => {
+  it('an upgrade runs the migration again, then updates the doors', async () => {
     await upgradeTo('3');
     expect(images()).toEqual(imagesOf('3'));
     expect(writesOf(/ (Job|Deployment)\//)).toEqual(['delete Job/relay-migrate', 'create Job/relay-migrate', 'patch Deployment/relay-api', 'patch Deployment/relay-gateway']); // prettier-ignore
   }, 60_000);
 
-  it('a rollback brings the release before back, without a migration', async () => {
+  it('a rollback restores the previous release, without a migration', async () => {
     await runSentence('### Roll back', 'kubectl rollout undo ');
     expect(images()).toEqual(imagesOf('1'));
     expect(writesOf(/ Job\//)).toEqual([]);
   }, 60_000);
 
-  it('a restore shuts the doors and opens them again; a changed secret takes effect with a restart', async () => {
+  it('a restore scales the doors down and up again; a changed secret takes effect after a restart', async () => {
     const [shut = '', open = ''] = linesOf('## Back up and restore').filter((line) =>
       line.startsWith('kubectl scale '),
     );
@@ -157,7 +157,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(replicas()).toEqual([0, 0]);
     await sh(open);
     expect(replicas()).toEqual([3, 3]);
-    // KEDA scales a target that is below its minimum, unless it is paused.
+    // KEDA scales up a target below its minimum, unless it is paused.
     expect(scaledObjects.map(({ spec }) => spec?.minReplicaCount)).toEqual([3, 3]);
     const annotate = 'kubectl annotate scaledobject relay-api relay-gateway autoscaling.keda.sh/paused-replicas';
     const annotations = () =>
@@ -174,7 +174,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(restarted?.template?.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt']);
   }, 60_000);
 
-  it('the authority of CloudNativePG, copied as its section says, is the file that doors and migration read', async () => {
+  it('the CA of CloudNativePG, copied with the commands of its section, becomes the file that doors and migration read', async () => {
     const authority = '-----BEGIN CERTIFICATE-----\nof the cluster\n-----END CERTIFICATE-----\n';
     cluster.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'relay-db-ca' }, data: { 'ca.crt': btoa(authority), 'ca.key': btoa('x') } }); // prettier-ignore
     const script = linesOf('### CloudNativePG').join('\n');
@@ -200,7 +200,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     }
   }, 60_000);
 
-  it('more gateways at once, after the loss of a zone, are a bound of the autoscaler, which keeps it', async () => {
+  it('after the loss of a zone, a higher minimum of the autoscaler adds gateways and keeps them', async () => {
     const text = await readFile(join(root, 'docs/situations.md'), 'utf8');
     const section = /^## A zone is lost\n[^]*?(?=^## )/m.exec(text)?.[0] ?? '';
     const lines = [...section.matchAll(/`(kubectl patch [^`]+)`/g)].map(([, line = '']) =>
@@ -212,7 +212,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(cluster.find('ScaledObject', 'relay-gateway')?.spec?.minReplicaCount).toBe(12);
   }, 60_000);
 
-  it('KEDA takes over once the autoscalers of the base are gone, of which its admission tolerates none', async () => {
+  it('KEDA takes over after the autoscalers of the base are deleted, which its admission requires', async () => {
     const autoscalers = () =>
       scaledObjects.map(({ metadata }) => cluster.find('HorizontalPodAutoscaler', metadata.name));
     expect(autoscalers()).not.toContain(undefined);

@@ -1,4 +1,7 @@
-/** The settings of the manifests: each is a variable of the relay, each that an operator may need is explained, and the doors accept what is rendered. */
+/**
+ * The settings of the manifests: each is a variable of the relay, each variable that an operator might need is
+ * explained, and the doors accept the rendered environment.
+ */
 import { readFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
 import { join } from 'node:path';
@@ -9,12 +12,12 @@ import { alone, containersOf, environmentOf, find, overlays, render } from '../k
 
 const k8s = fileURLToPath(new URL('../k8s', import.meta.url));
 const settings = (file: string) => readFile(join(k8s, file), 'utf8');
-/** Names at the beginning of a line, set or commented out. */
+/** Names at the start of a line, set or commented out. */
 const namesIn = (text: string) => [...text.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
 
 const variables = describeVariables();
 
-/** Set by the manifests or left at the defaults, which the manifests rely on. */
+/** The manifests set these or rely on their defaults. */
 const fixed = ['PORT', 'HOST', 'METRICS_PORT', 'INSTANCE_NAME'];
 
 describe('relay.env and the example of the secrets', () => {
@@ -26,14 +29,14 @@ describe('relay.env and the example of the secrets', () => {
   });
 
   it('name only variables that exist, each once', () => {
-    // Read by the Job, and by the exporter of OpenTelemetry itself.
+    // The Job reads the first, the exporter of OpenTelemetry the second.
     const others = ['MIGRATE_DATABASE_URL', 'OTEL_EXPORTER_OTLP_HEADERS'];
     const known = new Set([...variables.map(({ name }) => name), ...others]);
     expect([...config, ...secrets].filter((name) => !known.has(name))).toEqual([]);
     expect(new Set([...config, ...secrets]).size).toBe(config.length + secrets.length);
   });
 
-  it('explain every variable of a door, but limits and timings, which docs/configuration.md lists', () => {
+  it('explain every variable of a door, except limits and timings, which docs/configuration.md lists', () => {
     const named = new Set([...config, ...secrets, ...fixed]);
     const missing = variables
       .filter(({ group }) => group !== 'Limits' && group !== 'Timings')
@@ -43,7 +46,7 @@ describe('relay.env and the example of the secrets', () => {
     expect(missing).toEqual([]);
   });
 
-  it('keep what is secret out of the ConfigMap', () => {
+  it('keep secrets out of the ConfigMap', () => {
     const secret = variables
       .filter((variable) => variable.secret && variable.name !== 'OTEL_EXPORTER_OTLP_ENDPOINT')
       .map(({ name }) => name);
@@ -54,7 +57,7 @@ describe('relay.env and the example of the secrets', () => {
 
 describeWith('kubectl', 'every overlay', () => {
   describe.each(overlays)('%s', (folder) => {
-    it.each(['api', 'gateway'] as const)('gives %s an environment that it accepts', async (role: Role) => {
+    it.each(['api', 'gateway'] as const)('gives %s a valid environment', async (role: Role) => {
       const objects = await render(folder);
       const [container = {}] = containersOf(find(objects, 'Deployment', `relay-${role}`) ?? {});
       const example = await settings('overlays/production/secrets.env.example');
@@ -82,7 +85,7 @@ describeWith('kubectl', 'the private authority', () => {
     ['Deployment', 'relay-api'],
     ['Deployment', 'relay-gateway'],
     ['Job', 'relay-migrate'],
-  ])('is a file in the pods of %s %s, which Node reads', async (kind, name) => {
+  ])('is a file in the pods of %s %s, and Node reads it', async (kind, name) => {
     const folder = alone.find((one) => one.endsWith('keda')) ?? '';
     const pod = find(await render(folder), kind, name)?.spec.template.spec as {
       volumes: { name: string; configMap?: { name: string } }[];
@@ -92,7 +95,7 @@ describeWith('kubectl', 'the private authority', () => {
     const volume = pod.volumes.find(({ configMap }) => configMap?.name === 'relay-ca');
     const mount = volumeMounts.find((one) => one.name === volume?.name);
     expect(env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: `${mount?.mountPath}/ca.crt` });
-    // The component adds to what the pod has.
+    // The component adds its volume to the volumes of the pod.
     expect(volumeMounts.every((one) => pod.volumes.some((each) => each.name === one.name))).toBe(true);
     expect(volumeMounts.length).toBe(name === 'relay-api' ? 2 : 1);
   });

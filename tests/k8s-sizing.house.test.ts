@@ -1,4 +1,7 @@
-/** Promise: the tables of sizes in docs/operations.md are what the model gives, and the model follows the rates that it is given. */
+/**
+ * Promise: the tables of sizes in docs/operations.md equal the output of the model, and the model follows the given
+ * rates.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,27 +23,27 @@ const file = fileURLToPath(new URL('../bench/model.mjs', import.meta.url));
 const model = async (...words: string[]) => (await promisify(execFile)(process.execPath, [file, ...words])).stdout;
 const sizes = async (...words: string[]) => (JSON.parse(await model('--json', ...words)) as { sizes: Size[] }).sizes;
 
-describe('the model of sizes', () => {
-  it('gives the tables of docs/operations.md', async () => {
+describe('the sizing model', () => {
+  it('prints the tables of docs/operations.md', async () => {
     const page = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');
     expect(page).toContain(`<!-- prettier-ignore -->\n${await model()}\n<!-- model: end -->`);
   });
 
-  it('says where one Redis ends, and where one table of tasks does', async () => {
+  it('shows the limits of one Redis, and of an unpartitioned table of tasks', async () => {
     const [redis = '', table = ''] = [...(await model()).matchAll(/up to ([\d,]+)/g)].map(([, most]) => most);
     const around = (most: string) => [0.95, 1.05].map((share) => Number(most.replaceAll(',', '')) * share).join();
     expect((await sizes('--daemons', around(redis))).map(({ redisShards }) => redisShards)).toEqual([1, 2]);
     expect((await sizes('--daemons', around(table))).map(({ partitioned }) => partitioned)).toEqual([false, true]);
   });
 
-  it('asks more of everything when there is more to do', async () => {
+  it('returns larger sizes for higher rates', async () => {
     const usual = await sizes('--daemons', '1000000');
     const busy = await sizes('--daemons', '1000000', '--turns', '4000', '--requests', '1000', '--reports', '800');
     for (const name of ['gateways', 'apis', 'statementsPerSecond', 'redisShards'] as const)
       expect(busy[0]![name]).toBeGreaterThan(usual[0]![name]);
   });
 
-  it('refuses a rate that is no number', async () => {
+  it('refuses a rate that is not a number', async () => {
     await expect(model('--turns', 'many')).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/--turns/) });
     expect(await model('--help')).toMatch(/--turns[\s\S]*--json/);
   });
@@ -82,7 +85,7 @@ describeWith('kubectl', 'pods and autoscalers', () => {
   ];
 
   it.each(doors)(
-    'of the $door ask for the memory and the processor that Sizing plans',
+    'of the $door request the memory and the processor that Sizing plans',
     ({ door, memory, limitUnit }) => {
       const name = `relay-${door}`;
       const [each = NaN, planned = NaN, burst = NaN, limit = NaN, heap = NaN] = numbersIn(memory);
@@ -92,14 +95,14 @@ describeWith('kubectl', 'pods and autoscalers', () => {
       expect(mebibytes(requests!.memory) * 2 ** 20).toBeGreaterThanOrEqual((planned + burst) * 1e6);
       expect(mebibytes(limits!.memory)).toBe(limit * limitUnit);
       expect(container?.env).toContainEqual({ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` });
-      // Of the request: autoscalers let the mean be no more than what each pod has for certain.
+      // A target of 100 % of the request: on average, autoscalers let pods use no more than their guaranteed share.
       const autoscaler = find(production, 'HorizontalPodAutoscaler', name)?.spec.metrics as KubernetesObject[];
       const target = autoscaler.find(({ resource }) => resource?.name === 'cpu')?.resource.target.averageUtilization;
       expect([target, Number(trigger(name, 'cpu')?.value)]).toEqual([100, 100]);
     },
   );
 
-  it('add pods at the numbers of sockets that Sizing divides by, up to the ones that Scale by hand names', () => {
+  it('scale at the numbers of sockets in Sizing, up to the limits in Scale by hand', () => {
     const [each, gateways, apis, daemons, apps] = [
       ...numbersIn(/gateways are as many as their daemons ask for and apis as their apps, ([\d,]+) each/),
       ...numbersIn(/`maxReplicas` of (\d+) gateways and (\d+) apis are ([\d,]+) daemons and ([\d,]+) apps/),
@@ -115,7 +118,7 @@ describeWith('kubectl', 'pods and autoscalers', () => {
     }
   });
 
-  it('cost in the tables what they ask for', async () => {
+  it('cost in the tables as much as they request', async () => {
     const text = await readFile(file, 'utf8');
     for (const door of ['gateway', 'api']) {
       const [container] = containersOf(find(production, 'Deployment', `relay-${door}`) ?? {});

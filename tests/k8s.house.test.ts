@@ -1,4 +1,7 @@
-/** The manifests: every overlay is right, and each check can fail. Everything broken here is broken in a copy of the rendered objects. */
+/**
+ * The manifests: every overlay passes the checks, and each check can fail. The tests break copies of the rendered
+ * objects.
+ */
 /* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
@@ -28,7 +31,7 @@ type Broken = [title: string, change: Break, problem: RegExp];
 
 describeWith('kubectl', 'every folder', () => {
   describe.each([...overlays, ...alone])('%s', (folder) => {
-    it('renders, and nothing is wrong with it', async () => {
+    it('renders and passes every check', async () => {
       const { objects, problems } = await folderProblems(folder);
       expect(problems).toEqual([]);
       expect(objects.length).toBeGreaterThan(20);
@@ -36,7 +39,7 @@ describeWith('kubectl', 'every folder', () => {
   });
 });
 
-describeWith('kubectl', 'what is rendered', () => {
+describeWith('kubectl', 'the rendered objects', () => {
   const [localFolder = '', productionFolder = ''] = overlays;
   let local: KubernetesObject[];
   let production: KubernetesObject[];
@@ -51,7 +54,7 @@ describeWith('kubectl', 'what is rendered', () => {
     return object;
   };
 
-  /** Breaks one object at a time, and returns the faults that are not found, with the problems that were. */
+  /** Breaks one object at a time, and returns the faults that `look` missed, with the problems that it found. */
   const missed = (rows: Broken[], look: (objects: KubernetesObject[]) => string[]) => {
     const failures: string[] = [];
     for (const [title, change, problem] of rows) {
@@ -64,7 +67,7 @@ describeWith('kubectl', 'what is rendered', () => {
     return failures;
   };
 
-  it('S15: lets the api out to public addresses alone, in whatever form an inner one is written', () => {
+  it('S15: lets the api reach public addresses only, and no private address in any notation', () => {
     type Block = { ipBlock: { cidr: string; except: string[] } };
     const policy = get(production, 'NetworkPolicy', 'allow-internet');
     const blocks = (policy.spec.egress as { to: Block[] }[]).flatMap(({ to }) => to);
@@ -100,28 +103,28 @@ describeWith('kubectl', 'what is rendered', () => {
       expect([open, isOpen(open)]).toEqual([open, true]);
   });
 
-  it('production runs three of each door at least, and no number stands against the autoscaler', () => {
+  it('production runs at least three of each door, and sets no number of replicas next to the autoscaler', () => {
     for (const name of ['relay-api', 'relay-gateway']) {
       expect(get(production, 'HorizontalPodAutoscaler', name).spec.minReplicas).toBe(3);
       expect(get(production, 'Deployment', name).spec.replicas).toBeUndefined();
     }
   });
 
-  it('the local overlay needs no autoscaler, no edge and no secret from elsewhere', () => {
+  it('the local overlay needs no autoscaler, no edge and no external secret', () => {
     expect(ofKind(local, 'HorizontalPodAutoscaler', 'Gateway', 'Ingress')).toEqual([]);
     expect(ofKind(local, 'Secret')).toHaveLength(1);
     expect(get(local, 'Deployment', 'relay-gateway').spec.replicas).toBe(2);
     expect(containersOf(get(local, 'Deployment', 'relay-api'))[0]?.resources.requests.cpu).toBe('50m');
   });
 
-  it('production images are pinned by digest, and secrets come from outside', () => {
+  it('production pins images by digest and takes secrets from outside', () => {
     const images = production.flatMap(containersOf).map(({ image }) => image as string);
     expect(images.length).toBe(3);
     for (const image of images) expect(image).toMatch(/^registry\.example\.com\/relay@sha256:[0-9a-f]{64}$/);
     expect(ofKind(production, 'Secret')).toEqual([]);
   });
 
-  it('only the api gets the secret of the sign-in, and only the migration the role that may change tables', () => {
+  it('only the api gets the secret of the sign-in, and only the migration the role that can change tables', () => {
     const given = {
       DATABASE_URL: 'd',
       MIGRATE_DATABASE_URL: 'm',
@@ -151,7 +154,7 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(secrets('Job', 'relay-migrate')).toEqual(['DATABASE_URL=m']);
   });
 
-  it('what goes first in a release carries a label: namespace, settings, accounts, priority, network rules, the migration', () => {
+  it('objects that come first in a release have a label: namespace, settings, accounts, priority, network rules, the migration', () => {
     const first = production
       .filter(({ metadata }) => metadata.labels?.['relay/phase'] === 'prepare')
       .map(({ kind }) => kind);
@@ -169,11 +172,11 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(later).not.toContain('Job');
   });
 
-  it('a first sync brings what goes first, then migrates in a hook of its own, then starts the doors', () => {
+  it('a first sync creates these objects, migrates in its own hook, and starts the doors after that', () => {
     const waveOf = ({ metadata }: KubernetesObject) =>
       Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
     const migration = get(production, 'Job', 'relay-migrate');
-    // PreSync would run before the settings and accounts that it needs are there.
+    // PreSync would run before the settings and accounts of the migration exist.
     expect(migration.metadata.annotations).toMatchObject({
       'argocd.argoproj.io/hook': 'Sync',
       'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
@@ -187,26 +190,26 @@ describeWith('kubectl', 'what is rendered', () => {
       ]);
   });
 
-  it('a rollout of gateways is the one whose balance is played in balance.test.ts, and whose drain is reckoned in operations.md', async () => {
+  it('a rollout of gateways has the surge that balance.test.ts simulates and operations.md calculates with', async () => {
     const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
     const { maxSurge } = get(production, 'Deployment', 'relay-gateway').spec.strategy.rollingUpdate;
     const share = Number.parseInt(maxSurge as string) / 100;
     const [, played] =
       /rollout\(Math\.ceil\(gateways \/ (\d+)\)\)/.exec(await read('apps/gateway/test/balance.test.ts')) ?? [];
     expect(share).toBe(1 / Number(played));
-    // Daemons that this share lets go are taken by the rest, at 150 connects per second and gateway.
+    // The remaining gateways accept the daemons of this share, at 150 connects per second and gateway.
     const [, divisor] = /`DRAIN_SECONDS` ≥ daemons per gateway ÷ (\d+)/.exec(await read('docs/operations.md')) ?? [];
     expect(Number(divisor)).toBe((150 * (1 - share)) / share);
   });
 
-  it('the doors come before other pods of a node that is full', () => {
+  it('the doors have priority over other pods of a full node', () => {
     const [priority] = ofKind(production, 'PriorityClass');
     expect(priority?.value).toBeGreaterThan(0);
     for (const name of ['relay-api', 'relay-gateway'])
       expect(get(production, 'Deployment', name).spec.template.spec.priorityClassName).toBe(priority?.metadata.name);
   });
 
-  it('daemons go to the gateway that has the fewest, and to the next one when it is full; everything else to the api', () => {
+  it('daemons connect to the gateway with the fewest connections, or to another if that is full; everything else goes to the api', () => {
     const [daemons] = get(production, 'HTTPRoute', 'relay-daemons').spec.rules;
     expect(daemons.matches).toEqual([{ path: { type: 'Exact', value: '/ws/daemon' } }]);
     expect(daemons.backendRefs[0].name).toBe('relay-gateway');
@@ -228,7 +231,7 @@ describeWith('kubectl', 'what is rendered', () => {
     ]);
   });
 
-  it('errors of the edge itself are JSON with a code, and those of the relay pass as they are', () => {
+  it('errors of the edge itself are JSON with a code, and errors of the relay pass unchanged', () => {
     const policies = ofKind(production, 'BackendTrafficPolicy');
     expect(policies).toHaveLength(2);
     for (const { spec } of policies) {
@@ -249,14 +252,14 @@ describeWith('kubectl', 'what is rendered', () => {
     }
   });
 
-  it('metrics are on no Service that a route leads to', () => {
+  it('no Service with a route serves metrics', () => {
     for (const name of ['relay-api', 'relay-gateway'])
       expect(get(production, 'Service', name).spec.ports.map(({ port }: KubernetesObject) => port as number)).toEqual([
         80,
       ]);
   });
 
-  it('an overlay that still has placeholders may not be deployed', () => {
+  it('an overlay with placeholders fails the check', () => {
     expect(placeholders(production).join('\n')).toMatch(
       /digest is a placeholder[^]*registry\.example\.com[^]*relay\.example\.com/,
     );
@@ -289,7 +292,7 @@ describeWith('kubectl', 'what is rendered', () => {
       ['Gateway/relay', ({ spec }) => delete spec.gatewayClassName, /gatewayClassName is missing/],
     ];
 
-    it('that is wrong is found', () => {
+    it('with a fault is reported', () => {
       expect(missed(broken, fieldProblems)).toEqual([]);
     });
   });
@@ -374,7 +377,7 @@ describeWith('kubectl', 'what is rendered', () => {
       ['Namespace/relay', ({ metadata }) => (metadata.labels = {}), /enforce restricted/],
     ];
 
-    it('that an object breaks is found', () => {
+    it('of an object is checked: each violation is reported', () => {
       expect(missed(broken, objectProblems)).toEqual([]);
     });
   });
@@ -404,7 +407,7 @@ data: { A: b }
       /setings.* matches nothing/,
     ],
     ['an image', 'images:\n  - { name: relay, newTag: "1" }\n', /nothing runs the image relay:1/],
-  ])('with %s that hits nothing is refused, although kubectl says nothing', async (_, more, problem) => {
+  ])('with %s that matches nothing is refused, although kubectl accepts it', async (_, more, problem) => {
     await write(more);
     const { problems } = await folderProblems(folder);
     expect(problems.join('\n')).toMatch(problem);
@@ -415,7 +418,7 @@ data: { A: b }
     await expect(folderProblems(folder)).rejects.toThrow(/does not render/);
   });
 
-  it('is not taken for right where kubectl is missing', async () => {
+  it('is not reported as valid if kubectl is missing', async () => {
     await write('');
     await expect(render(folder, { kubectl: join(folder, 'kubectl') })).rejects.toThrow(RenderError);
     await expect(render(folder, { kubectl: join(folder, 'kubectl') })).rejects.toThrow(/is not installed.*KUBECTL/);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { rm } from 'node:fs/promises';
 import { type RelayProcess, connectApp, connectDaemon, startRelayProcess } from '@relay/testing';
 
-/** Promise: what was accepted is not lost, and what was sent is not sent again, when the process is killed. */
+/** Promise: a SIGKILL of the process loses no accepted message and repeats no sent one. */
 describe('kill -9 of the process', () => {
   let relay: RelayProcess | undefined;
 
@@ -12,7 +12,7 @@ describe('kill -9 of the process', () => {
     relay = undefined;
   });
 
-  it('keeps the lists as they were, and a task that still runs goes on after the daemon is back', async () => {
+  it('keeps the lists, and a running task continues after the daemon reconnects', async () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
     const { body: created } = await relay.call('createSession', {
@@ -23,7 +23,7 @@ describe('kill -9 of the process', () => {
     daemon.send({ type: 'status', running_tasks: [taskId] });
     const id = `${daemon.deviceId}:scripted:native-1`;
     await relay.call('watch', { body: { sessionId: created.id } });
-    // The answer to a history request comes after everything above was handled.
+    // The reply to a history request proves that the gateway has handled all earlier frames.
     const asked = relay.call('readMessages', { params: { id } });
     const request = await daemon.next('get_messages');
     daemon.send({
@@ -68,7 +68,7 @@ describe('kill -9 of the process', () => {
     expect(again.inbox.count('task_start')).toBe(0);
   }, 180_000);
 
-  it('says that a task is unknown when the daemon that came back does not know it, and never sends it again', async () => {
+  it('leads to an unknown task, never sent again, if the returning daemon does not know it', async () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
     const { body: created } = await relay.call('createSession', {
@@ -80,7 +80,7 @@ describe('kill -9 of the process', () => {
     relay = await startRelayProcess({ dataDir: relay.dataDir });
 
     const again = await connectDaemon(relay, { registration: daemon.registration });
-    // A second session arrives after whatever the first would have caused.
+    // A second session arrives after any frame that the first would have caused.
     await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'a new one' } });
     expect(await again.next('task_start')).toMatchObject({ instruction: 'a new one' });
     expect(again.inbox.count('task_start')).toBe(1);
@@ -94,7 +94,7 @@ describe('kill -9 of the process', () => {
     });
   }, 180_000);
 
-  it('leaves a queued message where it was: the daemon gets it when it comes', async () => {
+  it('keeps a queued message, which the daemon gets after it connects', async () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
     await daemon.close();
@@ -110,13 +110,13 @@ describe('kill -9 of the process', () => {
     });
   }, 180_000);
 
-  it('refuses a second process on the same folder, and says who holds it', async () => {
+  it('a second process on the same folder is refused, with the id of the running process', async () => {
     relay = await startRelayProcess();
     await expect(startRelayProcess({ dataDir: relay.dataDir })).rejects.toThrow(String(relay.process.pid));
     expect((await relay.call('health', { user: null })).status).toBe(200);
   }, 180_000);
 
-  it('leaves with exit code 0 on SIGTERM and tells everybody to come back', async () => {
+  it('SIGTERM, in contrast, exits with 0 and asks all clients to reconnect', async () => {
     relay = await startRelayProcess();
     const daemon = await connectDaemon(relay);
     const app = await connectApp(relay);

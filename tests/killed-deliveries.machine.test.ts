@@ -11,7 +11,10 @@ import {
   startTakingService,
 } from './delivery-scene.ts';
 
-/** Promise: a delivery has an outcome, arrives twice at most, and says so when it may have (rules, 14.8). */
+/**
+ * Promise: a delivery gets an outcome, arrives at most twice, and reports that it might have arrived twice (rules,
+ * 14.8).
+ */
 function promises(open: (env: Record<string, string>) => Promise<Home>): void {
   let service: TakingService;
   let home: Home;
@@ -25,7 +28,7 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
     await service.close();
   });
 
-  /** The service has taken it and has answered; the relay dies before it reads the answer. */
+  /** The service has accepted the delivery and answered; the relay dies before it reads the answer. */
   const dieAfterAnswer = () =>
     service.answerOnce(
       () => home.signal('SIGSTOP'),
@@ -49,7 +52,7 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
     expect(await resultOf('ada', address, 'accepted')).toEqual({ taken: 1, maybeDuplicate: false, state: 'accepted' });
   }, 180_000);
 
-  it('after the claim, before the service has it: it arrives once, and says that it may have come twice', async () => {
+  it('after the claim, before the service has it: it arrives once, marked as a possible duplicate', async () => {
     const address = await service.subscribe(home.relay, 'bob');
     service.wire.set('swallow');
     await notify(home.relay, 'bob');
@@ -62,7 +65,7 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
     expect(await resultOf('bob', address, 'accepted')).toEqual({ taken: 1, maybeDuplicate: true, state: 'accepted' });
   }, 180_000);
 
-  it('after the 201 of the service, before that is noted: it arrives twice, and says so', async () => {
+  it('after the 201 of the service, before the relay records it: it arrives twice, marked as a possible duplicate', async () => {
     const address = await service.subscribe(home.relay, 'cleo');
     await Promise.all([dieAfterAnswer(), notify(home.relay, 'cleo')]);
     await home.passTwoMinutes();
@@ -70,11 +73,11 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
     expect(await resultOf('cleo', address, 'accepted')).toEqual({ taken: 2, maybeDuplicate: true, state: 'accepted' });
   }, 180_000);
 
-  it('twice in a row after the 201: it arrives twice and no third time, and its outcome is unknown', async () => {
+  it('twice in a row after the 201: it arrives twice but not a third time, and its outcome is unknown', async () => {
     const address = await service.subscribe(home.relay, 'dora');
     await Promise.all([dieAfterAnswer(), notify(home.relay, 'dora')]);
     await home.passTwoMinutes();
-    // The next process is not to die before it is ready.
+    // Lets the next process start before it dies.
     service.refuse();
     await home.startNext();
     await dieAfterAnswer();

@@ -1,18 +1,21 @@
 /**
- * A Kubernetes API server in memory, for Helm and kubectl: discovery, objects with their versions, selectors, watches, scale and the
- * four kinds of patch. It admits everything and runs nothing: a Deployment is ready when it is written, a Job ends as the test says.
+ * A Kubernetes API server in memory, for Helm and kubectl: discovery, versioned objects, selectors, watches, scale and
+ * the four kinds of patch. It admits everything and runs nothing: a Deployment is ready as soon as it is written, and
+ * the test decides the outcome of a Job.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Kinds that are of no namespace. */
+/** Kinds without a namespace. */
 const clusterWide = new Set(['Namespace', 'PriorityClass', 'GatewayClass', 'ClusterRole', 'ClusterRoleBinding']);
 const plurals: Record<string, string> = { NetworkPolicy: 'networkpolicies', PriorityClass: 'priorityclasses', GatewayClass: 'gatewayclasses', Ingress: 'ingresses', BackendTrafficPolicy: 'backendtrafficpolicies', ClientTrafficPolicy: 'clienttrafficpolicies', EnvoyProxy: 'envoyproxies', EnvoyPatchPolicy: 'envoypatchpolicies' }; // prettier-ignore
 const pluralOf = (kind: string) => plurals[kind] ?? `${kind.toLowerCase()}s`;
 
-/** The lists that a strategic merge patch merges, and the field that names an entry; others are replaced. */
+/**
+ * The lists that a strategic merge patch merges, with the field that identifies an entry; it replaces all other lists.
+ */
 const mergeKeys: Record<string, string[]> = {
   containers: ['name'],
   initContainers: ['name'],
@@ -25,7 +28,7 @@ const mergeKeys: Record<string, string[]> = {
 };
 
 type Json = Record<string, unknown>;
-/** An object as it is written and kept. */
+/** An object as clients write it and the double stores it. */
 export type Manifest = Json & {
   apiVersion: string;
   kind: string;
@@ -76,7 +79,7 @@ function jsonPatched(target: Json, operations: readonly { op: string; path: stri
   return result;
 }
 
-/** `a=b,c=d`, as clients write it. */
+/** Matches labels with a selector like `a=b,c=d`. */
 const selects = (selector: string, labels: Record<string, string> = {}) =>
   selector
     .split(',')
@@ -86,7 +89,7 @@ const selects = (selector: string, labels: Record<string, string> = {}) =>
       return labels[name] === value;
     });
 
-/** The fields of a protobuf message by number: those that hold bytes, which are all that is needed here. */
+/** The fields of a protobuf message by number, only fields of bytes: the double needs no others. */
 function fieldsOf(message: Buffer): Map<number, Buffer[]> {
   const fields = new Map<number, Buffer[]>();
   let at = 0;
@@ -110,7 +113,7 @@ function fieldsOf(message: Buffer): Map<number, Buffer[]> {
   return fields;
 }
 
-/** Helm writes its releases as protobuf, after four bytes of magic and in an envelope (`runtime.Unknown`). */
+/** Helm writes its releases as protobuf: four bytes of magic, then an envelope (`runtime.Unknown`). */
 function secretOf(body: Buffer): Manifest {
   const secret = fieldsOf(fieldsOf(body.subarray(4)).get(2)![0]!);
   const metadata = fieldsOf(secret.get(1)![0]!);
@@ -128,7 +131,7 @@ function secretOf(body: Buffer): Manifest {
   };
 }
 
-/** The body of a write; of a removal nothing is read. */
+/** The body of a write; the double ignores the body of a removal. */
 function bodyOf({ method, headers }: IncomingMessage, body: Buffer): Json | Json[] {
   if (body.length === 0 || method === 'DELETE') return {};
   if (headers['content-type']?.includes('protobuf')) return secretOf(body);
@@ -150,25 +153,25 @@ const defaults: Record<string, Json> = {
 };
 
 export interface KubernetesDouble {
-  /** The file by which clients find it. */
+  /** The kubeconfig that clients use. */
   readonly kubeconfig: string;
-  /** The object of a kind and name; undefined without one. */
+  /** The object of a kind and name, or undefined. */
   find(kind: string, name: string): Manifest | undefined;
-  /** All objects of the namespace and of none, without the double's own. */
+  /** All objects, with and without a namespace, except the double's own. */
   all(): Manifest[];
-  /** Every write: `create Job/relay-migrate`. Emptied by the test. */
+  /** Every write, such as `create Job/relay-migrate`. The test empties the list. */
   readonly writes: string[];
   /**
-   * How a Job ends; its pod logs the state that it has then. Unless set: well if the Secret of the relay and its ServiceAccount are there,
-   * without which its pod would not start.
+   * Decides the outcome of a Job, which the pod logs. By default a Job completes if the Secret of the relay and its
+   * ServiceAccount exist, because its pod could not start without them.
    */
   jobEnds: (job: Manifest, find: KubernetesDouble['find']) => 'Complete' | 'Failed';
-  /** Writes it as `kubectl apply` would. */
+  /** Writes it like `kubectl apply`. */
   put(object: Manifest): void;
   stop(): Promise<void>;
 }
 
-/** Serves the kinds of these objects, beside those that Helm itself needs. */
+/** Serves the kinds of these objects, and the kinds that Helm itself needs. */
 export async function startKubernetes(objects: readonly Manifest[]): Promise<KubernetesDouble> {
   const store = new Map<string, Manifest>();
   const watchers = new Set<{ kind: string; name: string; response: ServerResponse }>();
@@ -211,7 +214,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     return written;
   };
 
-  /** The status that controllers would give an object, without pods. */
+  /** Sets the status that controllers would set, without pods. */
   const reconcile = (object: Manifest) => {
     if (object.kind === 'Deployment') {
       const { name, uid, generation = 0 } = object.metadata;
@@ -230,7 +233,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     put(job);
     const { spec } = (job.spec as unknown as { template: Manifest }).template;
     const pod = put({ apiVersion: 'v1', kind: 'Pod', metadata: { name: `${object.metadata.name}-1`, labels }, spec: spec ?? {} }); // prettier-ignore
-    // After the answer: Helm lists it, and then watches.
+    // Runs after the response, because Helm lists the Job first and then watches it.
     setTimeout(() => {
       const type = double.jobEnds(object, find);
       const conditions = [{ type, status: 'True', reason: type === 'Failed' ? 'BackoffLimitExceeded' : 'Completed' }];
@@ -305,7 +308,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     return write('patch', patchOf(found, body, type) as Manifest);
   };
 
-  /** The number of replicas alone, as clients read and change it. */
+  /** The scale subresource, with the number of replicas alone. */
   const scale = (method: string, found: Manifest, body: unknown, type: string) => {
     const { name } = found.metadata;
     const of = ({ spec }: Manifest) => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name, namespace: 'relay' }, spec: { replicas: spec?.replicas } }); // prettier-ignore
@@ -337,7 +340,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
       const listed = list(kind, query);
       if (query.get('watch') === null) return { code: 200, body: listed.body };
       response.writeHead(200, { 'Content-Type': 'application/json' }).flushHeaders();
-      // Nothing has happened since the list, or it is told now.
+      // Sends changes since the list at once.
       if (query.get('resourceVersion') !== `${version}`)
         for (const object of listed.body.items) response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
       const watcher = { kind, name: listed.named, response };
@@ -360,7 +363,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      // An empty description of the types, in protobuf: clients then check none.
+      // An empty description of the types in protobuf: clients skip their validation.
       if (request.url?.startsWith('/openapi/v2')) {
         response.writeHead(200, { 'Content-Type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' }).end();
         return;

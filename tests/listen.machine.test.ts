@@ -1,4 +1,6 @@
-/** Promise: the client in examples/ prints what an app hears, and says with its exit code whether it could listen. */
+/**
+ * Promise: the client in examples/ prints the frames of an app, and its exit code shows whether it could receive them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +20,7 @@ function listen(token: string, ...args: string[]) {
   const printed = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const said = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
   return {
-    /** Without device_status: whether the device came online before or after the example is not promised. */
+    /** The next frame except device_status: the device can come online before or after the example starts. */
     nextPrinted: async (): Promise<string> => {
       for (;;) {
         const { value } = await printed.next();
@@ -31,7 +33,7 @@ function listen(token: string, ...args: string[]) {
   };
 }
 
-describe('the example that listens', () => {
+describe('the listening example', () => {
   let relay: TestRelay;
 
   beforeAll(async () => {
@@ -42,7 +44,7 @@ describe('the example that listens', () => {
     await relay.stop();
   });
 
-  it('prints one line per frame, and ends with 0 when it is interrupted', async () => {
+  it('prints one line per frame, and exits with 0 when interrupted', async () => {
     const daemon = await connectDaemon(relay);
     const example = listen(relay.token(), relay.url);
     expect(await example.nextSaid()).toContain('Listening');
@@ -58,7 +60,7 @@ describe('the example that listens', () => {
     await daemon.close();
   });
 
-  it('prints frames as they are when it is asked to', async () => {
+  it('prints unchanged frames with --json', async () => {
     const daemon = await connectDaemon(relay);
     const example = listen(relay.token(), '--json', relay.url);
     expect(await example.nextSaid()).toContain('Listening');
@@ -70,13 +72,13 @@ describe('the example that listens', () => {
     await daemon.close();
   });
 
-  it('ends with 1 and says why when it is refused', async () => {
+  it('exits with 1 and the reason when the relay refuses its token', async () => {
     const example = listen('nonsense', relay.url);
     expect(await example.nextSaid()).toContain('INVALID_TOKEN');
     expect(await example.exitCode).toBe(1);
   });
 
-  it('ends with 1 and says why when the relay closes the connection', async () => {
+  it('exits with 1 and the reason when the relay closes the connection', async () => {
     const leaving = await startRelay();
     const example = listen(leaving.token(), leaving.url);
     expect(await example.nextSaid()).toContain('Listening');

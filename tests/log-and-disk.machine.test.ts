@@ -1,4 +1,4 @@
-/** Promise: a log that is not read, and a disk without room, cost lines of the log and answers, never the process. */
+/** Promise: an unread log pipe or a full disk costs log lines and failed requests, never the process. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync } from 'node:fs';
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const leave of leftovers.splice(0).reverse()) await leave();
 });
 
-/** Every frame of an unknown type is a line of the log at this level. */
+/** At this level, the relay logs one line for each frame of an unknown type. */
 const talkative = { LOG_LEVEL: 'debug', FRAMES_PER_SECOND: '10000', FRAME_BURST: '100000' };
 
 const start = async (options: Parameters<typeof startRelayProcess>[0]) => {
@@ -23,7 +23,7 @@ const start = async (options: Parameters<typeof startRelayProcess>[0]) => {
 const residentMiB = ({ process: { pid } }: RelayProcess) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
-/** Makes this many lines of the log, and resolves when the relay has written them, or not. */
+/** Causes this many log lines. Resolves when the relay has handled the frames, even if it could not write the lines. */
 async function makeLines(daemon: TestDaemon, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) daemon.send({ type: `unknown ${n} ${'x'.repeat(100)}` });
   const answered = new Promise((resolve) => daemon.socket.once('pong', resolve));
@@ -32,7 +32,7 @@ async function makeLines(daemon: TestDaemon, count: number): Promise<void> {
   expect(end).toBeUndefined();
 }
 
-/** A task is accepted, reaches the daemon, and ends. */
+/** The relay accepts a task, its daemon receives it, and it completes. */
 async function serves(relay: RelayProcess, daemon: TestDaemon): Promise<void> {
   const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
   expect(created.status).toBe(201);
@@ -40,7 +40,7 @@ async function serves(relay: RelayProcess, daemon: TestDaemon): Promise<void> {
   daemon.event(created.body.taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
 }
 
-/** A disk of its own, ended with the test. */
+/** Mounts a small disk until the test has finished. */
 function makeDisk(size: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'relay-disk-'));
   leftovers.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,7 +50,7 @@ function makeDisk(size: string): string {
   leftovers.push(() => spawnSync('umount', ['--lazy', folder]));
   return folder;
 }
-/** Takes all room; returns what gives it back. */
+/** Fills the disk. Returns a function that frees the space. */
 function fill(folder: string): () => void {
   const ballast = join(folder, 'ballast');
   spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']);
@@ -60,14 +60,14 @@ function fill(folder: string): () => void {
 }
 
 describe('R11: the log', () => {
-  it('R11: a log pipe that is not read costs lines and nothing else; the log says how many when it is read again', async () => {
+  it('R11: an unread log pipe costs lines and nothing else; a later line of the log counts them', async () => {
     const relay = await start({ env: talkative, log: 'unread' });
     const daemon = await connectDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'receipts' } });
     await makeLines(daemon, 2_000);
     const before = residentMiB(relay);
     for (let round = 0; round < 10; round += 1) await makeLines(daemon, 4_000);
     await serves(relay, daemon);
-    // 40,000 lines are more than 15 MiB; what waits for a reader has a bound.
+    // 40,000 lines take more than 15 MiB, but the buffer for a slow reader is bounded.
     expect(residentMiB(relay) - before).toBeLessThan(200);
     let log = '';
     const told = new Promise<void>((resolve) => {
@@ -87,14 +87,14 @@ describe('R11: the log', () => {
     expect(await relay.end('SIGTERM')).toBe(0);
   }, 120_000);
 
-  it('R11: a process whose log pipe is not read leaves on SIGTERM', async () => {
+  it('R11: a process with an unread log pipe exits on SIGTERM', async () => {
     const relay = await start({ env: talkative, log: 'unread' });
     const daemon = await connectDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'receipts' } });
     await makeLines(daemon, 4_000);
     expect(await relay.end('SIGTERM')).toBe(0);
   }, 60_000);
 
-  it('R11: a log pipe whose reader has gone costs lines and nothing else', async () => {
+  it('R11: a closed log pipe costs lines and nothing else', async () => {
     const relay = await start({ env: talkative, log: 'unread' });
     const daemon = await connectDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'receipts' } });
     relay.process.stdout!.destroy();
@@ -129,7 +129,7 @@ describe('R11: the log', () => {
 describe('R11: the disk of DATA_DIR', () => {
   itWith(
     'root',
-    'R11: when it is full what changes something is 503 and what was accepted is kept; it goes on when there is room',
+    'R11: a full disk makes writes fail with 503 and loses no accepted session; the relay recovers with free space',
     async () => {
       const disk = makeDisk('400m');
       mkdirSync(join(disk, 'data'));
@@ -140,7 +140,7 @@ describe('R11: the disk of DATA_DIR', () => {
       const makeRoom = fill(disk);
       const accepted: string[] = [];
       const statuses = new Set<number>();
-      // Until it says so: files of the database have room of their own for a while.
+      // The database files have some free space of their own before the first 503.
       while (!statuses.has(503)) {
         const created = await relay.call('createSession', {
           body: { deviceId: daemon.deviceId, message: 'x'.repeat(50_000) },

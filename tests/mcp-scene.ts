@@ -1,4 +1,7 @@
-/** An agent that uses the other machines of its person: the client of the official library of MCP, at the `/mcp` of a relay. */
+/**
+ * An agent that uses other machines of its person: the client of the official MCP library, at the `/mcp` endpoint of a
+ * relay.
+ */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { RelayAddress } from '@relay/testing';
 
@@ -19,7 +22,7 @@ export interface TestAgent {
 export interface AgentOptions {
   user?: string;
   scopes?: readonly string[];
-  /** Without a handshake, as the protocol has it since 2026-07-28. */
+  /** Skips the handshake, as the protocol allows since 2026-07-28. */
   modern?: boolean;
 }
 

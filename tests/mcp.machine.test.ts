@@ -1,6 +1,6 @@
 /**
- * Promise: an agent that speaks MCP has the other machines of its person as tools. A real relay process, the client of the official library, the
- * demonstration agent and a daemon of the field.
+ * Promise: an MCP agent can use the other machines of its person as tools. A real relay process, the client of the
+ * official library, the demonstration agent and a field daemon.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RelayProcess, startFieldDaemon, startRelayProcess } from '@relay/testing';
@@ -25,7 +25,7 @@ describe.each([
   });
   afterAll(() => agent.close());
 
-  it('are listed with short descriptions', async () => {
+  it('have short descriptions', async () => {
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['list_devices', 'list_sessions', 'start_session', 'send_message'],
@@ -34,7 +34,7 @@ describe.each([
     for (const { description } of tools) expect(description!.length).toBeLessThan(300);
   });
 
-  it('lead through a whole conversation on another machine', async () => {
+  it('support a whole conversation on another machine', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { value: listed } = await agent.tool('list_devices');
     expect(listed['devices']).toContainEqual(expect.objectContaining({ id: deviceId, status: 'online' }));
@@ -46,7 +46,7 @@ describe.each([
     const sessionId = first['sessionId'] as string;
     const sent = { sessionId, content: 'two', idempotencyKey: `two ${sessionId}` };
     const { value: followed } = await agent.tool('send_message', sent);
-    // Repeated with its key it is done once.
+    // A repeated key does not send the message again.
     expect((await agent.tool('send_message', sent)).value['taskId']).toBe(followed['taskId']);
     expect(await agent.ended({ sessionId, taskId: followed['taskId'] })).toMatchObject({ state: 'completed' });
 
@@ -57,7 +57,7 @@ describe.each([
     expect(sessions['sessions']).toEqual([expect.objectContaining({ id: sessionId, status: 'idle' })]);
   });
 
-  it('show a question with its options, and answer it once, by its id', async () => {
+  it('show a question with its options, and accept one answer by its id', async () => {
     const { deviceId } = await scene.machine(relay);
     const { value: started } = await agent.tool('start_session', { deviceId, message: 'perm' });
     const asked = await agent.ended(pick(started));
@@ -74,7 +74,7 @@ describe.each([
       isError: true,
       value: { code: 'PROMPT_ALREADY_ANSWERED' },
     });
-    // By the task that asked as well as by that of the answer.
+    // The id of the asking task works, and so does the id of the answering task.
     for (const taskId of [answered['taskId'], started['taskId']])
       expect(await agent.ended({ sessionId, taskId })).toMatchObject({
         state: 'completed',
@@ -98,7 +98,7 @@ describe.each([
     });
   });
 
-  it('tell why a turn failed', async () => {
+  it('return the error code of a failed turn', async () => {
     const { deviceId } = await scene.machine(relay);
     const { value: started } = await agent.tool('start_session', { deviceId, message: 'fail' });
     expect(await agent.ended(pick(started))).toMatchObject({ state: 'failed', code: 'AGENT_ERROR' });
@@ -106,7 +106,7 @@ describe.each([
 });
 
 describe('the tools', () => {
-  it('reach a daemon of the field, and a question answered in an app goes on under the same task', async () => {
+  it('work with a field daemon, and return the answering task of a question that an app answered', async () => {
     const agent = await connectAgent(relay);
     const daemon = await startFieldDaemon(relay, { agentType: 'field' });
     scene.later(() => daemon.stop());
@@ -126,7 +126,7 @@ describe('the tools', () => {
     await agent.close();
   });
 
-  it('answer after the given time with the state, and go on with the next call', async () => {
+  it('return the current state after the given time, and the result in a later call', async () => {
     const agent = await connectAgent(relay);
     const daemon = await startFieldDaemon(relay, { agentType: 'field' });
     scene.later(() => daemon.stop());
@@ -141,7 +141,7 @@ describe('the tools', () => {
     await agent.close();
   });
 
-  it('know nothing of the machines and sessions of another person', async () => {
+  it('return no machine or session of another person', async () => {
     const { deviceId } = await scene.machine(relay);
     const alice = await connectAgent(relay);
     const { value: started } = await alice.tool('start_session', { deviceId, message: 'think' });

@@ -1,4 +1,4 @@
-/** A PostgreSQL that says "not now" to everything that changes something, under a whole relay. */
+/** A whole relay on a PostgreSQL that temporarily refuses every write. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type Database, openDatabase, sql } from '@relay/database';
@@ -40,7 +40,7 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
 
   const setReadOnly = async (value: 'on' | 'off') => {
     await ruler.sql.execute(sql.raw(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`));
-    // Settings of a database count for new connections, and a failover cuts the old ones: all of them, before it goes on.
+    // The setting applies to new connections, so this closes all existing ones first, like a failover.
     await ruler.sql.execute`
       SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = ${name}`;
   };
@@ -54,7 +54,7 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
     (await database.models.task.findUniqueOrThrow({ where: { id: taskId }, select: { state: true } })).state;
   const ready = async () => (await relay.call('ready', { user: null })).status;
 
-  it('what changes something is 503 with Retry-After, what reads is answered, /ready is 503, and an end waits', async () => {
+  it('writes get 503 with Retry-After, reads work, /ready is 503, and a result waits until it can be stored', async () => {
     const { taskId } = await begin();
     await setReadOnly('on');
     const refused = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'not now' } });
@@ -66,7 +66,7 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
     daemon.socket.ping('receipt');
     let receipt = false;
     const receipted = once(daemon.socket, 'pong').then(() => (receipt = true));
-    // It answers, and has not taken the end.
+    // The relay answers, but has not stored the result.
     expect((await relay.call('listSessions')).status).toBe(200);
     expect({ receipt, state: await stateOf(taskId) }).toEqual({ receipt: false, state: 'sent' });
     await setReadOnly('off');
@@ -75,7 +75,7 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
     while ((await ready()) !== 200);
   });
 
-  it('an end that was said meanwhile over a connection that ended comes when the daemon says it again', async () => {
+  it('a result that got lost with its connection is stored when the daemon repeats it', async () => {
     const { taskId } = await begin();
     await setReadOnly('on');
     daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'other', result: 'done' });

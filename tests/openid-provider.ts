@@ -1,6 +1,6 @@
 /**
- * An OpenID provider that is not ours, on a real port: the library `oidc-provider`, with people who are known by their name and
- * sign in without a password. For everything that the relay must get along with and did not write.
+ * An independent OpenID provider on a real port: the library `oidc-provider`, with people who have a name and sign in
+ * without a password. For tests that need an identity provider which we did not write.
  */
 import { type KeyObject, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export interface Person {
   email?: string;
   emailVerified?: boolean;
   name?: string;
-  /** Further claims of ID token and userinfo. */
+  /** Additional claims of the ID token and of userinfo. */
   claims?: Record<string, unknown>;
 }
 
@@ -26,7 +26,7 @@ export interface SigningKey {
   readonly jwk: JWK;
 }
 
-/** A new key; an RSA key is good for both of its algorithms. */
+/** A new key; an RSA key works with both RSA algorithms. */
 export function createSigningKey(kind: 'ec' | 'rsa' = 'ec', kid: string = randomUUID()): SigningKey {
   const { privateKey, publicKey } =
     kind === 'ec'
@@ -37,7 +37,7 @@ export function createSigningKey(kind: 'ec' | 'rsa' = 'ec', kid: string = random
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token of this very text, signed with the key, or with a signature of the caller's making. */
+/** A token with exactly this header and these claims. `signature` is a key, or a function that makes the signature. */
 export function writeToken(
   header: object,
   claims: object,
@@ -58,17 +58,20 @@ export const readHeader = (token: string): Record<string, unknown> =>
 
 export interface OpenIdProvider {
   readonly issuer: string;
-  /** The keys it publishes; the first one that fits signs. */
+  /** The published keys; the first suitable key signs. */
   readonly keys: readonly SigningKey[];
-  /** Publishes other keys from now on. Its people stay. */
+  /** Publishes other keys from now on, and keeps the people. */
   setKeys(keys: readonly SigningKey[]): void;
-  /** By their `sub`. */
+  /** Keyed by `sub`. */
   readonly people: Map<string, Person>;
-  /** How often each path was asked for. */
+  /** The number of requests for each path. */
   readonly asked: Map<string, number>;
   /** The person who is signed in there. */
   visitor: string;
-  /** A browser follows this address through sign-in and consent; where it is sent in the end, outside of the provider. */
+  /**
+   * Follows this address like a browser through sign-in and consent. Resolves with the final redirect away from the
+   * provider.
+   */
   follow(address: string): Promise<URL>;
   /** Stops and starts listening on the port. */
   setDown(down: boolean): Promise<void>;
@@ -76,14 +79,14 @@ export interface OpenIdProvider {
 }
 
 export interface OpenIdProviderOptions {
-  /** Everything of the library's configuration but the accounts. */
+  /** The configuration of the library, except its accounts. */
   configuration?: Configuration;
   keys?: readonly SigningKey[];
-  /** A port that is known to be free; otherwise any. */
+  /** A free port; by default any. */
   port?: number;
 }
 
-/** The records of the provider, in the memory of the test. */
+/** Stores the records of the provider in memory. */
 function memory(): (model: string) => Adapter {
   const rows = new Map<string, AdapterPayload>();
   return (model) => {
@@ -111,7 +114,7 @@ function memory(): (model: string) => Adapter {
   };
 }
 
-/** Cookies of one visit. */
+/** Keeps the cookies of one visit. */
 function remember(cookies: Map<string, string>, answer: Answer): void {
   for (const line of (answer.headers['set-cookie'] as unknown as string[] | undefined) ?? []) {
     const [pair = ''] = line.split(';');
@@ -120,7 +123,7 @@ function remember(cookies: Map<string, string>, answer: Answer): void {
   }
 }
 
-/** Keys of providers that have closed: an RSA key costs a fifth of a second, and no two open providers share one. */
+/** Keys of closed providers, for reuse: an RSA key takes a fifth of a second, but no two open providers share one. */
 const freeKeys: (readonly SigningKey[])[] = [];
 
 export async function startOpenIdProvider(options: OpenIdProviderOptions = {}): Promise<OpenIdProvider> {
@@ -181,7 +184,7 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions = {}): 
   });
   let running = begin();
 
-  /** Signs the visitor in and agrees to everything: what a person would do on two pages. */
+  /** Signs the visitor in and agrees to everything, as a person does on two pages. */
   const interact = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { provider } = running;
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);

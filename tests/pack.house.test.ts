@@ -1,6 +1,6 @@
 /**
- * Promise: nothing needs a clone. The packed relay serves from an empty folder, a second machine installs the daemon from the relay
- * alone, and the first answer comes.
+ * Promise: no installation needs a clone. The packed relay serves from an empty folder, a second machine installs the
+ * daemon from that relay, and its agent answers.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ interface Packed {
   bytes: number;
 }
 
-/** The environment of a machine that has Node and nothing of this repository. */
+/** The environment of a machine with Node and nothing of this repository. */
 const bare = (home: string, more: Record<string, string> = {}) => ({ PATH: process.env.PATH, HOME: home, ...more });
 
 describe('the packages', () => {
@@ -63,7 +63,7 @@ describe('the packages', () => {
     return { child, said: () => said };
   }
 
-  /** An empty folder with these archives installed. Resolves with its path. */
+  /** Installs these archives into an empty folder. Resolves with its path. */
   async function installed(name: string, ...archives: string[]): Promise<string> {
     const place = inFolder(name);
     await mkdir(place);
@@ -89,7 +89,7 @@ describe('the packages', () => {
     return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
   };
 
-  it('M5: of daemon and command line are one package each, below 5 MB, and run', async () => {
+  it('M5: of daemon and command line are one package each, smaller than 5 MB, and run', async () => {
     const place = await installed('programs', '@agent-session-relay/daemon', '@agent-session-relay/cli');
     expect(await countIn(place)).toBe(2);
     expect(archive('@agent-session-relay/daemon').bytes).toBeLessThan(5e6);
@@ -100,7 +100,7 @@ describe('the packages', () => {
     }
   }, 120_000);
 
-  it('of the libraries install together and are found by their public names', async () => {
+  it('of the libraries install together and can be imported by their public names', async () => {
     const names = ['protocol', 'client', 'daemon-kit', 'conformance'].map((name) => `@agent-session-relay/${name}`);
     const place = await installed('libraries', ...names);
     const script = `
@@ -115,7 +115,7 @@ describe('the packages', () => {
     expect(existsSync(join(place, 'node_modules/@agent-session-relay/protocol/openapi.json'))).toBe(true);
   }, 120_000);
 
-  it('serve a relay from an empty folder, a second machine from that relay alone, and a first answer', async () => {
+  it('serve a relay from an empty folder, install a second machine from that relay, and bring a first answer', async () => {
     const place = await installed('relay', 'agent-session-relay');
     const url = `http://127.0.0.1:${String(await freePort())}`;
     const data = inFolder('data');

@@ -1,4 +1,4 @@
-/** The size that a browser loads: measured on the build, gzipped, and printed. */
+/** Measures the gzipped size that a browser loads from the build, and prints it. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -12,11 +12,11 @@ const sum = (some: readonly string[]) => rounded(some.reduce((total, file) => to
 it('is within the budget: first load, conversation, each language', () => {
   const page = readFileSync(`${dist}index.html`, 'utf8');
   const files = readdirSync(`${dist}assets`).map((name) => `assets/${name}`);
-  /** Words of the pages: `en-frame`. A browser loads those of one language. */
+  /** The language chunks, such as `en-frame`. A browser loads one language. */
   const words = files.filter((file) => /\/[a-z]{2}-[a-z]+-[\w-]+\.js$/.test(file));
   const wordsOf = (part: string) =>
     words.filter((file) => file.includes(`-${part}-`)).toSorted((one, other) => kibibytes(other) - kibibytes(one))[0]!;
-  // The page does not name its words: it asks for them first of all.
+  // The page does not name its language chunk: its first code loads that.
   const first = ['index.html', ...files.filter((file) => page.includes(file)), wordsOf('frame'), wordsOf('errors')];
   const conversation = files.filter((file) => /\/conversation-[\w-]+\.js$/.test(file));
   const highlighter = files.filter((file) => /\/highlight-[\w-]+\.js$/.test(file));
@@ -37,7 +37,7 @@ it('is within the budget: first load, conversation, each language', () => {
     largestWords: largest(words),
   };
   process.stdout.write(`pages, gzipped KiB: ${JSON.stringify(sizes)}\n`);
-  // The page, and the lines of diffs, which the page of changes draws as well.
+  // The page and the lines of diffs, which the page of changes uses as well.
   expect(conversation).toHaveLength(2);
   expect(sizes.first).toBeLessThanOrEqual(126);
   expect(sizes.conversation).toBeLessThanOrEqual(60);

@@ -19,7 +19,7 @@ it('W5: the columns of every grid can be narrower than a long word in them', () 
   expect(faults.map(({ name }) => name)).toEqual([]);
 });
 
-it('W25: the dark colours of the system and of the person are the same', () => {
+it('W25: the dark colours are the same for the setting of the system and of the person', () => {
   const coloursOf = (selector: string) =>
     rules.find(({ name }) => name.endsWith(selector))?.body.match(/--[\w-]+: [^;]+/g) ?? [];
   const chosen = coloursOf(":root[data-theme='dark']");

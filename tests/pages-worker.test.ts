@@ -1,4 +1,4 @@
-/** The worker of the pages, in a browser made of a few functions. */
+/** The service worker of the pages, in a minimal fake browser. */
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { expect, it } from '@jest/globals';
@@ -12,7 +12,10 @@ interface Shown {
   lang?: string;
 }
 
-/** A worker in a browser of this language; `answer`: what the relay says to an answer, if it can be reached. */
+/**
+ * Starts a worker in a browser of this language. `answer` is the reply of the relay to an answer, or undefined while
+ * the relay is unreachable.
+ */
 function startWorker(language: string) {
   const shown: Shown[] = [];
   const listeners = new Map<string, (event: object) => void>();
@@ -54,7 +57,7 @@ const question = {
   },
 };
 
-it('a push that can’t be read is shown in the language of the browser', async () => {
+it('an unreadable push shows a text in the language of the browser', async () => {
   for (const [language, body] of [
     ['de-AT', 'Etwas wartet auf dich.'],
     ['fr', 'Something waits for you.'],
@@ -65,7 +68,7 @@ it('a push that can’t be read is shown in the language of the browser', async 
   }
 });
 
-it('an answer that failed says so once, however often, and the one that arrives is about its session', async () => {
+it('a failed answer shows its failure once, however often it fails, and a successful one names its session', async () => {
   const worker = startWorker('en');
   await worker.push(question);
   const failed =

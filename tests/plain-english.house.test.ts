@@ -1,4 +1,6 @@
-/** The check of words: it finds the words of the glossary's last table, in code and in documents, and leaves questions alone. */
+/**
+ * The word check finds the words in the last table of the glossary, in code and in documents, and accepts questions.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { wordProblems } from '../scripts/check-words.mjs';
 

@@ -1,4 +1,7 @@
-/** Promise: an api and a gateway behind a pooler with its defaults get ready, carry messages, and keep the clocks of their sessions. */
+/**
+ * Promise: an api and a gateway become ready through a pooler with default settings, deliver messages, and keep the
+ * timeouts of their database sessions.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, connectApp, connectDaemon, runProgram, startCluster } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
@@ -21,7 +24,7 @@ describeWith(['postgresql', 'redis-server', 'pgbouncer'], 'instances behind PgBo
     }, 120_000);
     afterAll(() => cluster.stop());
 
-    it('get ready, and carry a message to its answer', async () => {
+    it('become ready, and deliver a message and its answer', async () => {
       await ready();
       const daemon = await connectDaemon(cluster);
       const app = await connectApp(cluster);
@@ -36,9 +39,10 @@ describeWith(['postgresql', 'redis-server', 'pgbouncer'], 'instances behind PgBo
 
     const told = () => all().map((instance) => instance.logged().some((line) => setClocks.test(line)));
 
-    if (pooler === 'session') it('have sessions with clocks', () => expect(told()).toEqual([false, false]));
+    if (pooler === 'session')
+      it('set the timeouts of their database sessions', () => expect(told()).toEqual([false, false]));
     else
-      it('say how the role gets clocks, once the pooler lends a session on which they have set none', async () => {
+      it('log how to set the timeouts of the role, once the pooler lends a session without them', async () => {
         const { bin, port } = cluster.postgres.address;
         const database = new URL(cluster.databaseUrl).pathname.slice(1);
         runProgram(`${bin}/psql`, [

@@ -1,4 +1,7 @@
-/** Promise: PostgreSQL and Redis may have certificates of a private authority; an instance that does not trust it says so, and is not there. */
+/**
+ * Promise: PostgreSQL and Redis can have certificates of a private CA; an instance that does not trust it reports that
+ * and exits.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +10,7 @@ import { type TestAuthority, type TestPostgres, makeAuthority, startPostgres } f
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 
-describeWith(['postgresql', 'redis-server', 'openssl'], 'PostgreSQL and Redis of a private authority', () => {
+describeWith(['postgresql', 'redis-server', 'openssl'], 'PostgreSQL and Redis with a private CA', () => {
   let authority: TestAuthority;
   let postgres: TestPostgres;
   let redis: TestRedis;
@@ -65,7 +68,7 @@ describeWith(['postgresql', 'redis-server', 'openssl'], 'PostgreSQL and Redis of
       await child.end('SIGKILL');
     };
 
-    it('is ready when NODE_EXTRA_CA_CERTS names the authority, or the address of PostgreSQL does', async () => {
+    it('becomes ready if NODE_EXTRA_CA_CERTS or the address of PostgreSQL names the CA', async () => {
       await ready({ NODE_EXTRA_CA_CERTS: authority.file });
       const { DATABASE_URL } = addresses;
       await ready({
@@ -81,7 +84,7 @@ describeWith(['postgresql', 'redis-server', 'openssl'], 'PostgreSQL and Redis of
         /Redis.*certificate/,
         () => ({ DATABASE_URL: addresses.DATABASE_URL.replace('verify-full', 'disable') }),
       ],
-    ])('does not start, and says why, when it does not trust the one of %s', async (_, why, env) => {
+    ])('exits with the reason if it does not trust the certificate of %s', async (_, why, env) => {
       const child = start(env());
       await child.wrote(why);
       if (child.process.exitCode === null) await once(child.process, 'exit');

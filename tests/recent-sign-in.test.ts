@@ -1,10 +1,13 @@
-/** Letting a machine or a program in takes a recent sign-in (rules, 8.12): a token or a browser that was left on a table is not enough. */
+/**
+ * A person must have signed in recently to let a machine or a program in (rules, 8.12): an unattended token or browser
+ * is not enough.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Browser, type TestRelay, password, pkce, redeem, signedInCli, signedInWeb, startRelay } from '@relay/testing';
 
 const notRecent = { status: 403, body: { code: 'SIGN_IN_NOT_RECENT' } };
 
-describe('what lets a machine or a program in', () => {
+describe('letting a machine or a program in', () => {
   let relay: TestRelay;
   beforeAll(async () => {
     relay = await startRelay({ identity: true, apis: 2 });
@@ -30,7 +33,7 @@ describe('what lets a machine or a program in', () => {
       data: { createdAt: new Date(Date.now() - seconds * 1000), confirmedAt: null },
     });
 
-  it('S18: approving takes a token of another issuer that is recent, by auth_time or by iat; denying takes any', async () => {
+  it('S18: approving needs a recent token of another issuer, by auth_time or by iat; denying accepts any', async () => {
     const code = await ask();
     for (const old of [{ issuedSecondsAgo: 901 }, { signedInSecondsAgo: 901 }]) {
       const refused = await decide(relay.token('tern', old), code.user_code);
@@ -45,13 +48,13 @@ describe('what lets a machine or a program in', () => {
     expect((await decide(relay.token('tern', { signedInSecondsAgo: 901 }), other.user_code, 'deny')).status).toBe(200);
   });
 
-  it('S18: with an old sign-in nothing is learned about a code, and no guess is counted', async () => {
+  it('S18: an old sign-in learns nothing about a code, and uses up no guess', async () => {
     for (let n = 0; n < 8; n += 1)
       expect(await decide(relay.token('skua', { signedInSecondsAgo: 901 }), 'BBBB-BBBB')).toMatchObject(notRecent);
     expect((await decide(relay.token('skua'), (await ask()).user_code)).status).toBe(200);
   });
 
-  it('S18: the password again lets the browser and its programs approve the same code, on every instance', async () => {
+  it('S18: after the password again, the browser and its programs can approve the same code on every instance', async () => {
     const browser = new Browser(relay);
     const userId = await browser.signUp('dunlin@example.com');
     const web = (await signedInWeb(browser)).access_token;
@@ -66,7 +69,7 @@ describe('what lets a machine or a program in', () => {
     expect((await confirm(password)).status).toBe(200);
     expect((await decide(web, first.user_code)).status).toBe(200);
     expect((await decide(cli, second.user_code, 'approve', 1)).status).toBe(200);
-    // A browser that signs in besides makes no other one recent.
+    // A new sign-in in one browser does not make another one recent.
     await signedInAgo(userId, 901);
     const elsewhere = new Browser(relay);
     expect((await elsewhere.signIn('dunlin@example.com')).status).toBe(200);
@@ -75,7 +78,7 @@ describe('what lets a machine or a program in', () => {
     expect((await decide((await signedInWeb(elsewhere)).access_token, third.user_code)).status).toBe(200);
   });
 
-  it('S18: allowing a program takes the password again after 15 minutes, denying it does not; the request is not lost', async () => {
+  it('S18: allowing a program needs the password again after 15 minutes, denying it does not; the request stays valid', async () => {
     const browser = new Browser(relay);
     const userId = await browser.signUp('godwit@example.com');
     const { verifier, challenge } = pkce();
@@ -92,7 +95,7 @@ describe('what lets a machine or a program in', () => {
     expect(answer.status).toBe(200);
     const code = new URL(answer.body.url as string).searchParams.get('code')!;
     expect((await redeem(relay, 'relay-cli', code, verifier)).status).toBe(200);
-    // Nothing else that the body can say is a way around.
+    // No other value in the body bypasses this.
     await signedInAgo(userId, 901);
     const again = await browser.authorize('relay-cli', challenge);
     for (const accept of [true, 'true', 1])

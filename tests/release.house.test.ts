@@ -1,4 +1,4 @@
-/** `npm run release`: the number of a release gets into every file that has it, and nothing else changes. */
+/** `npm run release` writes the number of a release into every file that contains it, and changes nothing else. */
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -30,23 +30,26 @@ describe('npm run release', () => {
     }
   });
 
-  it('gives the unreleased changes their heading', async () => {
+  it('adds the heading of the release above the unreleased changes', async () => {
     const changes = (await releaseFiles(root, { to, date: '2027-01-15' })).get('CHANGELOG.md');
     expect(changes?.replace(`\n## ${to} (2027-01-15)\n`, '')).toBe(read('CHANGELOG.md'));
     expect(changes).toMatch(new RegExp(`^## Unreleased\n\n## ${to} \\(2027-01-15\\)\n`, 'm'));
   });
 
-  it('says with --dry-run what it would write, and writes nothing', () => {
+  it('lists with --dry-run the files that it would write, and writes nothing', () => {
     const { status, stdout } = release(to, '--dry-run');
     expect(status).toBe(0);
     expect(stdout).toContain('would write apps/standalone/package.json\n');
     expect(JSON.parse(read('package.json'))).toMatchObject({ version });
   });
 
-  it.each(['1.5', 'v987.65.4', '0.0.1', version])('refuses a version that comes after none: %s', (given) => {
-    expect(release(given, '--dry-run')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining(`"${given}" is no`),
-    });
-  });
+  it.each(['1.5', 'v987.65.4', '0.0.1', version])(
+    'refuses a version that is not newer, or not a version: %s',
+    (given) => {
+      expect(release(given, '--dry-run')).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining(`"${given}" is no`),
+      });
+    },
+  );
 });

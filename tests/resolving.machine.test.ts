@@ -1,4 +1,6 @@
-/** Promise: a host that cannot be resolved is told with its variable, and everything comes back by itself when it can (R11). */
+/**
+ * Promise: the log names the variable of a host that cannot be resolved, and the relay recovers once it can be (R11).
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +21,7 @@ import type { TestPostgres } from '@relay/testing/database';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 
-/** Stands for the resolver of a machine: names as the file says at that moment, addresses and other names as ever. */
+/** Replaces the resolver of a machine: the file decides for some names, all others resolve as usual. */
 const resolver = `
 import dns from 'node:dns';
 import { readFileSync } from 'node:fs';
@@ -93,7 +95,7 @@ describeWith(['postgresql', 'redis-server'], 'R11: hosts that cannot be resolved
     await instance.child.wrote(/listening on /);
     return instance;
   };
-  /** Waits until `/ready` answers 503, or that all is well, and returns its checks. */
+  /** Waits until `/ready` answers 503, or reports that all is well, and returns its checks. */
   const readiness = async (url: string, wanted: 503 | 'ok') => {
     for (;;) {
       const response = await fetch(`${url}/ready`);
@@ -108,11 +110,11 @@ describeWith(['postgresql', 'redis-server'], 'R11: hosts that cannot be resolved
   };
 
   it.each(['ENOTFOUND', 'EAI_AGAIN'] as const)(
-    'R11: while they run: /ready is 503, the log names the variables, and they come back by themselves; %s',
+    'R11: make running instances answer 503 on /ready and log the variables, until they recover; %s',
     async (code) => {
       resolve({ localhost: code });
       const [api, gateway] = await Promise.all([start('api'), start('gateway')]);
-      // The first token needs the keys of its issuer, and nothing is known of them yet.
+      // The first token needs the keys of its issuer, which are not cached yet.
       expect(await list(api.url)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
       await api.child.wrote(
         new RegExp(`localhost of the issuer .*\\(AUTH_ISSUERS\\) cannot be resolved \\(${code}\\)`),
@@ -145,7 +147,7 @@ describeWith(['postgresql', 'redis-server'], 'R11: hosts that cannot be resolved
     ['database.test', /the host of DATABASE_URL \(database\.test\) cannot be resolved \(ENOTFOUND\)/],
     ['redis.test', /the host of REDIS_URL \(redis\.test\) cannot be resolved \(ENOTFOUND\)/],
   ] as const)(
-    'R11: at the start it ends with a sentence that names the variable: %s',
+    'R11: stop a start with a sentence that names the variable: %s',
     async (name, sentence) => {
       resolve({ [name]: 'ENOTFOUND' });
       const { child } = await launch('gateway');

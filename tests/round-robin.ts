@@ -1,6 +1,6 @@
 /**
- * A plain round robin in front of instances: every request goes to the next one, and so does every WebSocket. Knows nothing of
- * the relay but that daemons have a door of their own; says whose request it forwards, as proxies do.
+ * A plain round robin in front of instances: every request and every WebSocket goes to the next one. It knows nothing
+ * of the relay except the path for daemons. Like other proxies, it forwards the address of the client.
  */
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, createServer, request as forward } from 'node:http';
@@ -10,7 +10,7 @@ export interface RoundRobin {
   readonly url: string;
   /** The number of requests and upgrades of each instance, in the order of `behind`. */
   readonly counts: { apis: number[]; gateways: number[] };
-  /** Puts instances behind it: their addresses. */
+  /** Sets the addresses of the instances. */
   behind(apis: readonly string[], gateways: readonly string[]): void;
   close(): Promise<void>;
 }

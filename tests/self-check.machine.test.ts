@@ -4,7 +4,7 @@ import { type Cluster, startCluster } from '@relay/testing';
 
 const warning = /A proxy before PUBLIC_URL[^"]*PING_INTERVAL_MS[^"]*timeout tunnel/;
 
-/** Promise: the start warns about a proxy that cuts silent connections, and the relay starts anyway. */
+/** Promise: a starting relay warns about a proxy that cuts silent connections, and still starts. */
 describeWith(
   ['postgresql', 'redis-server', 'haproxy', 'openssl'],
   'an instance behind HAProxy with a short "timeout tunnel"',
@@ -15,7 +15,7 @@ describeWith(
     it('starts, serves, and warns at each door', async () => {
       cluster = await startCluster({ apis: 1, gateways: 1, haproxy: 'plain', haproxyTunnelMs: 500 });
       const [api, gateway] = [cluster.apis[0]!, cluster.gateways[0]!];
-      // Instances that started before HAProxy have not reached it.
+      // Instances that started before HAProxy could not check it.
       for (const instance of [api, gateway]) {
         expect(await instance.leave()).toBe(0);
         await instance.start();

@@ -1,4 +1,6 @@
-/** Promise: what an operator forgot stops the start, or is warned of, with a sentence that says what to do. */
+/**
+ * Promise: a wrong or missing setting stops the start, or causes a warning, with a sentence that explains the remedy.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +33,7 @@ describe('an instance', () => {
     for (const child of running) await child.end('SIGKILL');
   });
 
-  /** `prefix`: a program that starts it. */
+  /** `prefix` is a program that starts the instance. */
   const start = (role: 'api' | 'gateway', changes: Partial<typeof good>, prefix: readonly string[] = []) => {
     const [command = '', ...args] = [...prefix, process.execPath, mainOf(role)];
     const env = { PATH: process.env.PATH ?? '', ...good, ...changes };
@@ -55,12 +57,12 @@ describe('an instance', () => {
     expect(await exitCodeOf(child)).toBe(1);
   });
 
-  it('warns when few files may be open', async () => {
+  it('warns about a low limit of open files', async () => {
     const child = start('gateway', {}, ['/bin/sh', '-c', 'ulimit -n 1024 && exec "$0" "$@"']);
     await child.wrote(/"level":"warn".*Only 1024 files may be open/);
   });
 
-  describeWith('postgresql', 'on a database that a newer release has used', () => {
+  describeWith('postgresql', 'on a database of a newer release', () => {
     let postgres: TestPostgres;
     let url: string;
     beforeAll(async () => {
@@ -74,16 +76,13 @@ describe('an instance', () => {
     });
     afterAll(() => postgres.stop());
 
-    it.each(['api', 'gateway'] as const)(
-      'of the role %s does not start, and names what it does not know',
-      async (role) => {
-        const child = start(role, { DATABASE_URL: url });
-        await child.wrote(/29991231000000_later.*newer release/);
-        expect(await exitCodeOf(child)).toBe(1);
-      },
-    );
+    it.each(['api', 'gateway'] as const)('of the role %s exits, and names the unknown migration', async (role) => {
+      const child = start(role, { DATABASE_URL: url });
+      await child.wrote(/29991231000000_later.*newer release/);
+      expect(await exitCodeOf(child)).toBe(1);
+    });
 
-    itWith('redis-server', 'starts all the same, and says so, when the newer release can share it', async () => {
+    itWith('redis-server', 'starts if the newer schema is compatible, and shows it in /ready', async () => {
       const redis = await startRedis();
       try {
         const { bin, port } = postgres.address;

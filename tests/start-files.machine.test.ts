@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const root = new URL('../', import.meta.url);
-/** Of `ws`, where it is installed. */
+/** Optional native modules of `ws`. */
 const native = /^node_modules\/(bufferutil|utf-8-validate|node-gyp-build)\//;
 
 describe('a program', () => {
@@ -17,7 +17,7 @@ describe('a program', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** The files that Node loaded until the program ended. */
+  /** The files that Node loaded until the program exited. */
   async function loaded(main: string, args: string[]): Promise<string[]> {
     const coverage = join(folder, main.replaceAll('/', '-'));
     await new Promise((resolve) =>
@@ -34,7 +34,7 @@ describe('a program', () => {
     return files.map((path) => path.replace(fileURLToPath(root), '')).filter((path) => !native.test(path));
   }
 
-  // The first two end without their configuration, after all of their modules were loaded.
+  // The first two exit for lack of configuration, after they have loaded all modules.
   it.each([
     ['api', []],
     ['gateway', []],
@@ -42,7 +42,7 @@ describe('a program', () => {
   ])('of the role %s is loaded from one file', async (role, args) => {
     const files = await loaded(`apps/${role}/dist/main.js`, args);
     expect(files.sort()).toEqual([
-      // It loads the bundle for `relay-admin`, too.
+      // The bundle for `relay-admin`.
       ...(role === 'standalone' ? ['apps/standalone/dist/bundle.js'] : []),
       `apps/${role}/dist/main.js`,
       `apps/${role}/dist/program.cjs`,

@@ -1,4 +1,7 @@
-/** Promise: an instance that starts before PostgreSQL and Redis waits for them, and /ready names the missing one (rules, 15.24). */
+/**
+ * Promise: an instance that starts before PostgreSQL and Redis waits for them, and /ready names the missing one (rules,
+ * 15.24).
+ */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -37,7 +40,7 @@ describeWith(['postgresql', 'redis-server'], 'a start before its dependencies', 
     running.push(child);
     return { child, url: `http://127.0.0.1:${port}` };
   };
-  /** Resolves when /ready answers with this. */
+  /** Resolves once /ready has this status and these checks. */
   const isReady = async (url: string, status: number, checks: object) => {
     for (;;) {
       const answer = await fetch(`${url}/ready`).catch(() => undefined);
@@ -47,7 +50,7 @@ describeWith(['postgresql', 'redis-server'], 'a start before its dependencies', 
     }
   };
 
-  it('K7: waits, answers /health, and /ready names the missing one until both are there', async () => {
+  it('K7: waits and answers /health, while /ready names the missing one until both are up', async () => {
     const { child, url } = await start(600);
     await isReady(url, 503, { database: 'failed' });
     expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -60,7 +63,7 @@ describeWith(['postgresql', 'redis-server'], 'a start before its dependencies', 
     await isReady(url, 200, { database: 'ok', backplane: 'ok', claims: 'ok' });
   }, 180_000);
 
-  it('K7: stops with the reason when the time of the start is over', async () => {
+  it('K7: exits with the reason after the time for the start', async () => {
     await postgres.halt();
     const { child } = await start(0);
     await child.wrote(/PostgreSQL at .* does not answer/);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 
-/** Promise: another user's things do not exist. */
+/** Promise: the data of another user does not exist for a stranger. */
 describe('a stranger', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
@@ -36,21 +36,18 @@ describe('a stranger', () => {
     ['GET', ({ device }) => `/api/devices/${device}/connections`, undefined, 'DEVICE_NOT_FOUND'],
   ];
 
-  it.each(missing)(
-    'gets the same 404 for %s on what is mine as on what never was',
-    async (method, path, body, code) => {
-      const real = await relay.call(method, path({ session: sessionId, task: taskId, device: daemon.deviceId }), {
-        user: 'mallory',
-        body,
-      });
-      const invented = await relay.call(method, path({ session: 'x:scripted:y', task: 'never', device: 'never' }), {
-        user: 'mallory',
-        body,
-      });
-      expect(real.body).toEqual(invented.body);
-      expect(real.body).toMatchObject({ code, status: 404 });
-    },
-  );
+  it.each(missing)('gets the same 404 for %s on my data as on invented ids', async (method, path, body, code) => {
+    const real = await relay.call(method, path({ session: sessionId, task: taskId, device: daemon.deviceId }), {
+      user: 'mallory',
+      body,
+    });
+    const invented = await relay.call(method, path({ session: 'x:scripted:y', task: 'never', device: 'never' }), {
+      user: 'mallory',
+      body,
+    });
+    expect(real.body).toEqual(invented.body);
+    expect(real.body).toMatchObject({ code, status: 404 });
+  });
 
   it('cannot start a session on my device', async () => {
     const answer = await relay.call('createSession', {
@@ -60,7 +57,7 @@ describe('a stranger', () => {
     expect(answer.body).toMatchObject({ code: 'DEVICE_NOT_FOUND', status: 404 });
   });
 
-  it('cannot watch my session, and stopping to watch it tells nothing', async () => {
+  it('cannot watch my session, and unwatching it reveals nothing', async () => {
     expect((await relay.call('watch', { user: 'mallory', body: { sessionId } })).body).toMatchObject({
       code: 'SESSION_NOT_FOUND',
     });
@@ -79,12 +76,12 @@ describe('a stranger', () => {
     });
   });
 
-  it('hears nothing of my sessions', async () => {
+  it('receives nothing of my sessions', async () => {
     const mallory = await connectApp(relay, { user: 'mallory' });
     const alice = await connectApp(relay, { user: 'alice' });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'secret' });
     await alice.next('new_message');
-    // A device of mallory's own comes online: that frame must be the first mallory hears.
+    // Mallory's own device comes online: this must be the first frame for mallory.
     const own = await connectDaemon(relay, { user: 'mallory' });
     expect(await mallory.next('device_status')).toMatchObject({ deviceId: own.deviceId });
     expect(mallory.inbox.all).toHaveLength(1);

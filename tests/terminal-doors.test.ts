@@ -1,4 +1,4 @@
-/** The programs for people write to a terminal at one place each: the lint rule that says so can fail. */
+/** Each program for people writes to a terminal in one place only: these tests prove that the lint rule can fail. */
 import { describe, expect, it } from '@jest/globals';
 import { ESLint, Linter } from 'eslint';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..');
 const doors = ['apps/cli/src/terminal.ts', 'apps/daemon/src/commands/terminal.ts'];
 const rules = ['no-console', 'no-restricted-imports', 'no-restricted-syntax'];
 
-/** The problems that the project's eslint configuration finds in this text in this file, of these rules alone. */
+/** The problems that these rules of the project's eslint configuration report for this text in this file. */
 async function complaints(file: string, text: string): Promise<string[]> {
   const config = (await new ESLint({ cwd: root }).calculateConfigForFile(resolve(root, file))) as {
     rules: Record<string, Linter.RuleEntry>;
@@ -29,7 +29,7 @@ describe('text for a terminal', () => {
     'import { Console } from "node:console"; new Console();',
     'spawnSync("tail", [], { stdio: ["ignore", "inherit", "inherit"] });',
     'writeFileSync("/dev/tty", "x");',
-  ])('S6: is written at the door of its program and nowhere else: %s', async (text) => {
+  ])('S6: is allowed in the terminal module of its program and nowhere else: %s', async (text) => {
     for (const file of ['apps/cli/src/follow.ts', 'apps/daemon/src/commands/up.ts', 'packages/daemon-kit/src/log.ts'])
       expect(await complaints(file, text)).not.toEqual([]);
     for (const door of doors) expect(await complaints(door, text)).toEqual([]);

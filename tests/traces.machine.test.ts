@@ -1,4 +1,7 @@
-/** Traces: with a collector configured, a request is a span below its caller's, and what it causes is below it. */
+/**
+ * Traces: if a collector is configured, a request is a span below its caller's span, and its effects are spans below
+ * it.
+ */
 import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -52,7 +55,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       headers: { authorization: `Bearer ${relay.token()}`, traceparent: `00-${traceId}-b7ad6b7169203331-01` },
     });
     await daemon.close();
-    // The rest is sent at the end.
+    // The relay sends the remaining spans at its exit.
     await relay.end('SIGTERM');
   });
   afterAll(() => {
@@ -64,11 +67,11 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     span?.attributes.find((candidate) => candidate.key === key)?.value;
   const below = (span: SentSpan | undefined) => spans.filter(({ parentSpanId }) => parentSpanId === span?.spanId);
 
-  it('sends the headers that the collector asks for', () => {
+  it('sends the configured headers to the collector', () => {
     expect([...credentials]).toEqual(['Bearer of-the-collector']);
   });
 
-  it('continues the trace of the caller, with the route and not the address', () => {
+  it('continues the trace of the caller, and names the route instead of the address', () => {
     const [span, ...others] = spans.filter((candidate) => candidate.parentSpanId === 'b7ad6b7169203331');
     expect(others).toEqual([]);
     expect(span).toMatchObject({ traceId, name: 'GET /api/sessions' });
@@ -83,21 +86,21 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(names).toEqual(expect.arrayContaining(['database begin', 'database commit', 'backplane append']));
   });
 
-  it('has a span for what a frame of a daemon causes, with the ids of device and connection', () => {
+  it('has a span for each frame of a daemon, with the ids of device and connection', () => {
     const span = spans.find(({ name }) => name === 'daemon status');
     expect(attribute(span, 'relay.device_id')?.stringValue).toMatch(/^[0-9A-Z]{26}$/);
     expect(attribute(span, 'relay.connection_id')?.stringValue).toMatch(/^[0-9A-Z]{26}$/);
   });
 
-  it('says nothing of probes, and nothing that people or credentials say', () => {
+  it('omits probes, and every text or credential of a person', () => {
     expect(spans.map(({ name }) => name).filter((name) => /health|ready/.test(name))).toEqual([]);
     expect(text).not.toContain(secret);
     expect(text).not.toMatch(/Bearer|eyJ/);
   });
 });
 
-describe('a relay whose share of traces is nothing, and whose collector refuses', () => {
-  it('sends those of a caller that wants them alone, and counts the spans that are lost', async () => {
+describe('a relay with a sampling rate of zero and a failing collector', () => {
+  it('sends only the traces that a caller requested, and counts the lost spans', async () => {
     const sent: string[] = [];
     const collector = createServer((request, response) => {
       let body = '';

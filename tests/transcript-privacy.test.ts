@@ -1,4 +1,4 @@
-/** Promise (ADR 35): the relay stores and logs nothing of parts. */
+/** Promise (ADR 35): the relay neither stores nor logs parts of a transcript. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { dumpDatabase, pathOf } from './erasure-scene.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-it('nothing of a transcript is in the database or in the log, nor of frames and pages that are refused', async () => {
+it('no text of a transcript reaches the database or the log, not even from refused frames and pages', async () => {
   const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello' } });
   const { taskId } = created.body as { taskId: string };
   await daemon.next('task_start');
@@ -35,7 +35,7 @@ it('nothing of a transcript is in the database or in the log, nor of frames and 
   daemon.transcript(taskId, 'native', [{ op: 'put', item: item(1) }, { op: 'add', uuid: 'u1', text: secret }]); // prettier-ignore
   const heard = await app.next('transcript');
   expect(JSON.stringify(heard)).toContain(secret);
-  // Refused: too long, of a wrong shape, without its version.
+  // The gateway refuses these: too long, of a wrong shape, without a version.
   daemon.transcript(taskId, 'native', [{ op: 'add', uuid: 'u1', text: secret.repeat(20_000) }]);
   daemon.transcript(taskId, 'native', [secret]);
   daemon.send({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId, session_id: 'native', ops: [{ secret }] });
@@ -62,12 +62,12 @@ it('nothing of a transcript is in the database or in the log, nor of frames and 
     const answer = relay.call('readContent', { params, query: { offset } });
     const { request_id } = await daemon.next('content_request');
     daemon.send({ type: 'content_response', request_id, session_id: 'native', ...fields });
-    // A frame of a wrong shape answers nothing: the clock does.
+    // A malformed reply does not settle the request: it times out.
     await answer;
   }
   daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end', message_uuid: 'u9' });
   await app.next('new_message', ({ message }) => (message as { uuid: string }).uuid === 'u9');
-  // The expected texts prove that both are searched.
+  // These texts prove that both searches work.
   expect(await dumpDatabase(relay)).toContain('the end');
   expect(log.join('\n')).toContain('wrong fields');
   expect(await dumpDatabase(relay)).not.toContain(secret);

@@ -1,14 +1,15 @@
-// Objects with places for values → the text of a Helm template. Plain YAML but for the places; judges nothing.
+// Objects with placeholders for values → the text of a Helm template: plain YAML, except for the placeholders. Checks
+// nothing.
 import { stringify } from 'yaml';
 
-/** An expression of Helm in the place of a value. */
+/** A Helm expression instead of a value. */
 export class Value {
   constructor(expression) {
     this.expression = expression;
   }
 }
 
-/** An object, an entry of a map or an item of a list, which is there only where `condition` holds. */
+/** An object, an entry of a map or an item of a list that exists only if `condition` holds. */
 export class When {
   constructor(condition, content) {
     this.condition = condition;
@@ -18,17 +19,17 @@ export class When {
 
 const open = '⟦';
 const close = '⟧';
-/** An expression of Helm inside of a string. Its own strings have backquotes, which YAML does not escape. */
+/** A Helm expression inside a string. Its own strings have backquotes, which YAML does not escape. */
 export const inside = (expression) => `${open}${expression}${close}`;
 
-/** Braces of others (Prometheus has them in its alerts) stay what they are; ours become braces. */
+/** Literal braces (Prometheus uses them in its alerts) are escaped; our markers become braces. */
 const withBraces = (text) => text.replaceAll('{{', '{{ "{{" }}').replaceAll(open, '{{ ').replaceAll(close, ' }}');
 
 const indented = (text, by) => text.replaceAll(/\n(?=.)/g, `\n${' '.repeat(by)}`);
 
 function scalar(value, by) {
   if (value instanceof Value) return `{{ ${value.expression} }}`;
-  // A block would lose the difference of its first line's own indentation.
+  // A block scalar would lose the indentation of its first line.
   if (typeof value === 'string' && /^\s/.test(value)) return withBraces(JSON.stringify(value));
   return withBraces(indented(stringify(value, { lineWidth: 0 }).trimEnd(), by));
 }
@@ -49,7 +50,7 @@ function lines(value, by) {
       guarded(item, by, (one) => {
         if (isScalar(one)) return [`${margin}- ${scalar(one, by + 2)}`];
         const [first, ...rest] = lines(one, by + 2);
-        // A list must not begin with a condition, whose line is no item.
+        // A list must not begin with a condition, because the line of a condition is not an item.
         if (first.includes('{{- if')) throw new Error(`an item begins with a condition: ${first.trim()}`);
         return [`${margin}- ${first.slice(by + 2)}`, ...rest];
       }),

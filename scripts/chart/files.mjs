@@ -1,4 +1,5 @@
-// The manifests of k8s/ → the templates of the chart. Base and components are rendered with kustomize; nothing is written twice.
+// The manifests of k8s/ → the templates of the chart. Kustomize renders base and components, so the chart repeats
+// nothing.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,7 +12,7 @@ import { withPlaces } from './places.mjs';
 
 export const k8s = fileURLToPath(new URL('../../k8s', import.meta.url));
 
-/** Each component of the chart: its file, when it is there, and the components that it builds upon. */
+/** Each component of the chart: its file, its condition, and the components that it builds on. */
 const parts = [
   { file: 'gateway-api', condition: 'has .Values.edge.kind (list "envoy" "gateway-api")', upon: [] },
   { file: 'envoy-gateway', condition: 'eq .Values.edge.kind "envoy"', upon: ['gateway-api'] },
@@ -44,11 +45,11 @@ export async function renderWith(components) {
 const keyOf = ({ kind, metadata }) => `${kind}/${metadata.name}`;
 const byKey = (objects) => new Map(objects.map((object) => [keyOf(object), object]));
 
-/** With places for values. The namespace is Helm's to make, or the operator's. */
+/** Replaces values with placeholders, and omits the namespace, which Helm or the operator creates. */
 const rendered = async (components) =>
   byKey((await renderWith(components)).filter(({ kind }) => kind !== 'Namespace').map(withPlaces));
 
-/** Puts what `part` adds into its own file, and what it changes into the files where that is. */
+/** Puts the objects that `part` adds into its own file, and changes other objects in their own files. */
 async function add(files, { file, condition, upon }) {
   const [without, withIt] = await Promise.all([rendered(upon), rendered([...upon, file])]);
   for (const [key, object] of without) {
@@ -71,7 +72,7 @@ async function add(files, { file, condition, upon }) {
 const head = (source) =>
   `{{- /* Made from ${source} by \`npm run chart\`, which has the reasons in its comments. Do not change it here. */ -}}\n`;
 
-/** Resolves with the text of each file by its path from k8s/chart. Throws RenderError when kubectl is missing. */
+/** Resolves with the text of each file by its path from k8s/chart. Throws RenderError if kubectl is missing. */
 export async function chartFiles() {
   const files = new Map([['base', await rendered([])]]);
   for (const part of parts) await add(files, part);

@@ -1,2 +1,2 @@
-/** The object that is `without`, and `withIt` where the condition holds. Throws where that takes something away. */
+/** The object equals `without`, or `withIt` if the condition holds. Throws if `withIt` lacks something. */
 export function merged(without: unknown, withIt: unknown, condition: string): unknown;

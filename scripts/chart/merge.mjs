@@ -1,12 +1,12 @@
-// Two renders of the same object, with and without a component → one object that has the difference behind a condition.
+// Two renders of the same object, with and without a component → one object with a condition around each difference.
 import { isDeepStrictEqual } from 'node:util';
 import { When } from './emit.mjs';
 
 const isMap = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The object that is `without`, and `with` where the condition holds.
- * @throws Error where a component does more than add: a chart made from that would have to say things twice
+ * The object equals `without`, or `withIt` if the condition holds.
+ * @throws Error if a component does more than add, because the chart would have to repeat parts
  */
 export function merged(without, withIt, condition) {
   if (isDeepStrictEqual(without, withIt)) return without;
@@ -24,7 +24,7 @@ export function merged(without, withIt, condition) {
   throw new Error(`the component changes ${JSON.stringify(without)} to ${JSON.stringify(withIt)}`);
 }
 
-/** Items that only `withIt` has are conditional. An item that both have at the same place from the front may itself have grown. */
+/** Items that only `withIt` has become conditional. Items at the same place in both can have different content. */
 function mergedItems(without, withIt, condition) {
   let at = 0;
   const items = withIt.map((item, place) => {

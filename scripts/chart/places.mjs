@@ -1,4 +1,5 @@
-// Where the values of the chart go: what an overlay would patch, by kind and name. docs/operations.md has the same list for people.
+// The places of the chart's values, by kind and name: the same that an overlay would patch. docs/operations.md lists
+// them for people.
 import { Value, When, inside } from './emit.mjs';
 
 const host = inside('include `relay.host` .');
@@ -8,7 +9,7 @@ function doorPlaces(object) {
   const values = door(object.metadata.name);
   const { template } = object.spec;
   const [container] = template.spec.containers;
-  // A changed setting is a rollout, as the hash in the name is one with kustomize.
+  // A changed setting causes a rollout, like the hash in the name with kustomize.
   template.metadata.annotations = { 'checksum/settings': new Value('include "relay.settings" . | sha256sum') };
   container.image = new Value('include "relay.image" .');
   container.resources = new Value(`toJson ${values}.resources`);
@@ -19,7 +20,7 @@ function doorPlaces(object) {
     template.spec[name] = new When(`${values}.${name}`, new Value(`toJson ${values}.${name}`));
 }
 
-/** Before the doors of an upgrade, and before those of an installation. Argo CD goes by its own annotations, and then ignores these. */
+/** Runs before the doors of an installation or an upgrade. Argo CD uses its own annotations, and then ignores these. */
 const hook = (weight) => ({
   'helm.sh/hook': 'pre-install,pre-upgrade',
   'helm.sh/hook-weight': String(weight),
@@ -33,7 +34,7 @@ const places = {
     spec.template.spec.containers[0].image = new Value('include "relay.image" .');
   },
   ServiceAccount: (object) => {
-    // The Job is before everything else, and so is its account.
+    // The Job runs first, so its account must exist before it.
     if (object.metadata.name === 'relay-migrate') Object.assign(object.metadata.annotations, hook(-10));
     object.imagePullSecrets = new When('.Values.imagePullSecrets', new Value('toJson .Values.imagePullSecrets'));
   },
@@ -48,7 +49,7 @@ const places = {
       if (type === 'prometheus') trigger.serverAddress = inside('.Values.keda.prometheus');
   },
   ConfigMap: (object) => {
-    // Kustomize's hash of the content.
+    // Removes the content hash that kustomize appends.
     object.metadata.name = object.metadata.name.replace(/-[a-z0-9]{10}$/, '');
     if (object.metadata.name === 'relay-config') object.data = new Value('include "relay.settings" . | nindent 2');
   },
@@ -72,7 +73,7 @@ const places = {
   },
 };
 
-/** An overlay sets it in one place for all of them. */
+/** An overlay sets this label in one place for all of them. */
 const loadedBy = ({ metadata }) => void (metadata.labels.release = new Value('.Values.monitoring.release'));
 places.ServiceMonitor = loadedBy;
 places.PrometheusRule = (object) => {
@@ -81,7 +82,7 @@ places.PrometheusRule = (object) => {
     annotations.dashboard_url = new When('.Values.monitoring.dashboard', new Value('.Values.monitoring.dashboard'));
 };
 
-/** Strings wherever they are: where runbooks are read, and the namespace in the queries of alerts. */
+/** Strings in any place: the URL of the runbooks, and the namespace in the queries of alerts. */
 const texts = [
   ['https://git.example.com/relay/blob/main/docs/runbooks', inside('include `relay.runbooks` .')],
   ['namespace="relay"', `namespace="${inside('.Release.Namespace')}"`],
@@ -96,7 +97,7 @@ function textPlaces(value) {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, textPlaces(entry)]));
 }
 
-/** An object as kustomize renders it → the same one with places for values. Helm sets the namespace. */
+/** An object rendered by kustomize → the same object with placeholders for values. Helm sets the namespace. */
 export function withPlaces(object) {
   const copy = structuredClone(object);
   delete copy.metadata.namespace;

@@ -5,10 +5,10 @@ export function parse(file: string, text: string): ts.SourceFile;
 /** Texts in a source that the catalogue lacks. */
 export function strays(file: string, source: ts.SourceFile): string[];
 
-/** Words that a module reads while it loads. */
+/** Texts that a module reads while it loads. */
 export function early(file: string, source: ts.SourceFile): string[];
 
-/** Keys that one language lacks, has with other places, or has in another order. */
+/** Keys that one language lacks, or has with other parameters or in another order. */
 export function shapeProblems(english: object, other: object): string[];
 
 /** Keys of a part that no source reads. `code` is the text of all sources. */

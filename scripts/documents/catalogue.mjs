@@ -15,16 +15,16 @@ function readSources() {
   return new Map(files.map((file) => [file, parse(file, readFileSync(join(web, file), 'utf8'))]));
 }
 
-/** Attributes that a person sees, or that a screen reader reads. */
+/** Attributes that a person sees, or that a screen reader announces. */
 const seen = /^(?:aria-label|aria-description|title|placeholder|alt|label|hint|lead|what|action|doing|busyText|text)$/;
-/** Names that every language shares: of the service, of a key, of a setting. */
+/** Names that every language shares: the service, a key, a setting. */
 const names = ['Relay', 'ntfy', 'XXXX-XXXX'];
 /** Texts for a program or a terminal. */
 const isOfProgram = (tag) => ['kbd', 'code', 'pre'].includes(tag);
 const isText = (text) => /\p{L}/u.test(text) && !names.includes(text.trim()) && !/^https?:/.test(text);
 const isSentence = (text) => /^\p{Lu}[\p{Ll}’']+ \p{Ll}/u.test(text);
 
-/** The texts that an expression can result in: branches of a choice, parts of a template. */
+/** The possible texts of an expression: branches of a choice, parts of a template. */
 function textsOf(node) {
   if (ts.isStringLiteralLike(node)) return [node.text];
   if (ts.isTemplateExpression(node)) return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)];
@@ -50,7 +50,7 @@ function ownTexts(node) {
   }
   if (ts.isJsxExpression(node) && node.expression && (ts.isJsxElement(node.parent) || ts.isJsxFragment(node.parent)))
     return isOfProgram(tagOf(node.parent)) ? [] : textsOf(node.expression).filter(isText);
-  // A sentence that reaches the page by another way. Only the log of a browser has the thrown errors.
+  // A sentence that reaches the page in another way. Thrown errors appear only in the log of a browser.
   if (ts.isStringLiteralLike(node) && isSentence(node.text) && !ts.isNewExpression(node.parent)) return [node.text];
   return [];
 }
@@ -73,9 +73,9 @@ export function strays(file, source) {
 }
 
 const isFunction = (node) => ts.isFunctionLike(node) || ts.isClassDeclaration(node);
-/** The catalogue's name in a file that has its own variable `words`. */
+/** The local name of the catalogue in a file that renames its import. */
 const nameOf = ({ text }) => /\bwords as (\w+)/.exec(text)?.[1] ?? 'words';
-/** `words.key`, by key. */
+/** Visits each `words.key`, with the key. */
 function readWords(source, visit) {
   walk(source, (node) => {
     if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return;
@@ -85,7 +85,7 @@ function readWords(source, visit) {
 
 const importsCatalogue = (source) => /\bwords\b[^}]*\} from '[./]+catalogue\.ts'/.test(source.text);
 
-/** Modules that load together with `from`; lazily loaded modules are left out. */
+/** Modules that load together with `from`, without lazily loaded ones. */
 function reached(from, sources) {
   const found = new Set();
   const todo = [from];
@@ -103,7 +103,7 @@ function reached(from, sources) {
   return found;
 }
 
-/** Words that a module reads while it loads: the language is not there yet. */
+/** Texts that a module reads while it loads, when the language is still missing. */
 export function early(file, source) {
   const found = [];
   if (!importsCatalogue(source)) return found;
@@ -130,11 +130,11 @@ const entries = [
   ['pages/door.ts', ['frame', 'errors', 'door']],
   ['palette/palette.tsx', ['frame', 'errors', 'keys']],
   ['palette/help.tsx', ['frame', 'errors', 'keys']],
-  // Pages of more than one part use it.
+  // Pages of several parts use it.
   ['push/browser.ts', ['frame', 'errors']],
 ];
 
-/** Words that an entry reads and its parts lack. */
+/** Texts that an entry reads and its parts lack. */
 function missingWords(entry, loaded, sources, catalogue) {
   const known = new Set(loaded.flatMap((part) => Object.keys(catalogue[part])));
   const missing = [];
@@ -148,7 +148,7 @@ function missingWords(entry, loaded, sources, catalogue) {
 
 const parts = readdirSync(join(web, 'languages/en')).map((file) => file.replace('.ts', ''));
 
-/** The words of each language and part: `{ en: { frame: {…} }, de: {…} }`. */
+/** The texts of each language and part: `{ en: { frame: {…} }, de: {…} }`. */
 async function loadLanguages() {
   const languages = ['en', 'de'];
   const names = languages.flatMap((language) => parts.map((part) => `${language}/${part}`));
@@ -182,7 +182,7 @@ function flat(texts, path = '') {
 }
 const places = (text) => [...String(text).matchAll(/\{\w+\}/g)].map(String).toSorted();
 
-/** Keys that one language lacks, has with other places, or has in another order. */
+/** Keys that one language lacks, or has with other parameters or in another order. */
 export function shapeProblems(english, other) {
   const shape = (texts) => flat(texts).map(([key, text]) => JSON.stringify([key, typeof text, places(text)]));
   const [first, second] = [shape(english), shape(other)];
@@ -204,13 +204,13 @@ export function unread(texts, code) {
   );
 }
 
-/** Files with the sentences in which the relay explains why a notification was not delivered. */
+/** Files with the sentences that explain an undelivered notification. */
 const reasonsIn = [
   ...['outcome', 'verdict', 'sender', 'guard'].map((name) => `apps/api/src/push/${name}.ts`),
   ...['deliveries', 'held-deliveries'].map((name) => `packages/database/src/${name}.ts`),
 ];
 
-/** The pages translate each reason; a reason that they do not know stays as it is. */
+/** The pages translate each reason; an unknown reason stays unchanged. */
 function reasonProblems(translate) {
   const reasons = reasonsIn.flatMap((source) =>
     read(source)

@@ -1,4 +1,4 @@
-/** The pages use one word for one thing: no built file has a phrase that was replaced. */
+/** The pages use one term for one thing: no built file contains a replaced phrase. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './tree.mjs';

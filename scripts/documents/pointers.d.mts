@@ -19,5 +19,5 @@ export function misplacedRules(text: string): string[];
 /** A section of CONTRIBUTING.md that walks through the files of an example. */
 export function walk(text: string, heading: string): { examples: string[]; files: string[] };
 
-/** Files of a walk that are missing, or mention none of its examples. */
+/** Files of a walk that are missing, or do not mention its examples. */
 export function strayFiles(walk: { examples: string[]; files: string[] }): string[];

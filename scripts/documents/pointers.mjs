@@ -1,4 +1,4 @@
-/** Links, commands, paths, rules and ADRs that documents and code name: each must exist. */
+/** Links, commands, paths, rules and ADRs in documents and code: each must exist. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeVariables } from '@relay/config';
@@ -13,7 +13,7 @@ const { scripts } = JSON.parse(read('package.json'));
 const fenced = /^ *(```+)[^\n]*\n[\s\S]*?^ *\1 *$/gm;
 const prose = (text) => text.replace(fenced, '');
 
-/** The source of a built file: a fresh clone has no dist. */
+/** The source of a built file: a fresh clone lacks dist. */
 const source = (path) => path.replace(/^((?:apps|packages)\/[^/]+)\/dist\/(.*)\.js$/, '$1/src/$2.ts');
 
 /** Links to missing files of this repository. `document` is the path of the text from the top. */
@@ -95,7 +95,7 @@ export function walk(text, heading) {
   };
 }
 
-/** Files of a walk that are missing, or mention none of its examples. */
+/** Files of a walk that are missing, or do not mention its examples. */
 export function strayFiles({ examples, files }) {
   const mentions = (text) => examples.some((example) => text.toLowerCase().includes(example.toLowerCase()));
   return files.filter((file) => !existsSync(join(root, file)) || !mentions(file + read(file)));
@@ -126,7 +126,7 @@ function walkProblems(text) {
   return text.includes(sentence) ? problems : [...problems, `"Add a route" lacks "${sentence}"`];
 }
 
-/** Limits and timings whose table lacks a role that reads them. */
+/** Limits and timings whose table omits a role that reads them. */
 function roleProblems() {
   const numbers = describeVariables().filter(({ group }) => group === 'Limits' || group === 'Timings');
   return ['api', 'gateway'].flatMap((role) => {
@@ -140,7 +140,7 @@ function roleProblems() {
   });
 }
 
-/** Each file that can cite a rule or an ADR. The specification has numbers of its own; the test has wrong ones. */
+/** Each file that can cite a rule or an ADR. The specification has its own numbers; the test has wrong ones. */
 const citing = () =>
   filesIn('.')
     .filter((name) => /\.(?:m?[jt]sx?|cjs|md|prisma|sql|ya?ml|sh)$/.test(name))

@@ -10,5 +10,5 @@ export function commandLines(text: string): string[];
 /** Command lines that need a program besides kubectl and curl, or in a pod a program besides node and the relay. */
 export function foreignCommands(lines: readonly string[]): string[];
 
-/** Commands of relay-admin that a text names. */
+/** Commands of relay-admin in a text. */
 export function adminCommands(text: string): string[];

@@ -26,7 +26,7 @@ export function pageProblems(text) {
   ];
 }
 
-// Only the page that asks for redis-cli says where to get it: neither the image nor the machine of the operator has it.
+// Only the page with redis-cli explains where to get it, because neither the image nor the operator's machine has it.
 const elsewhere = /^From a machine that reaches Redis[^]*?```sh\n[^]*?```/m;
 export const commandLines = (text) =>
   found(text.replace(elsewhere, ''), /```sh\n([^]*?)```/g).flatMap((block) => block.trim().split('\n'));

@@ -4,7 +4,7 @@ import { read } from './tree.mjs';
 
 const repeated = (list) => list.filter((entry, index) => list.indexOf(entry) !== index);
 
-/** Rows and names that do not fit each other. `tables` are those of the specification. */
+/** Mismatches between rows and names. `tables` are the tables of the specification. */
 export function specificationProblems(tables, suite) {
   const written = tables.flatMap(({ section, rows }) => rows.map((row) => `${section} ${row}`));
   const covered = suite.flatMap(({ rows }) => rows);

@@ -10,7 +10,7 @@ export const read = (path) => readFileSync(join(root, path), 'utf8');
 export const found = (text, pattern) => [...text.matchAll(pattern)].map(([, match = '']) => match);
 
 const built = new Set(['node_modules', 'dist', 'generated', 'artefacts', 'data', '.git', '.turbo']);
-/** Whether a run makes the file, so that a fresh clone lacks it. `dist` has a source, which is checked. */
+/** Whether a build creates the file, so that a fresh clone lacks it. `dist` has a source, which is checked instead. */
 export const isBuilt = (path) => path.split('/').some((name) => name !== 'dist' && built.has(name));
 
 /** Files below a folder, except built and installed ones. Works without git. */

@@ -1,5 +1,5 @@
-// One program as one file, with everything it imports: it starts in a third of the time. `node bundle.mjs <module> <file>`; with a second
-// pair, a second file. A file `.cjs` is a CommonJS module, else it is an ES module.
+// Bundles one program into one file, with all its imports: it then starts in a third of the time. `node bundle.mjs
+// <module> <file>`; a second pair bundles a second file. A file `.cjs` is a CommonJS module, any other an ES module.
 import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,14 +7,15 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'rolldown';
 
-/** Native code that these packages use where it is installed, and work without: `ws` the first two, `pg` the last. */
+/** Optional native code: `ws` uses the first two, `pg` the last. */
 export const absent = ['bufferutil', 'utf-8-validate', 'pg-native'];
-/** PostgreSQL in WebAssembly finds its files beside its code. */
+/** PostgreSQL in WebAssembly finds its files next to its code. */
 const beside = /^@electric-sql\/pglite/;
 
 /**
- * Resolves with the paths of all modules that went into the bundle. A CommonJS bundle is ASCII, which Node reads and V8 scans fastest, and
- * requires modules instead of importing them, because code that V8 kept cannot import (`packages/service/src/start-bundle.ts`).
+ * Resolves with the paths of all bundled modules. A CommonJS bundle is ASCII, which Node reads and V8 scans fastest,
+ * and requires modules instead of importing them, because code from V8's cache cannot import
+ * (`packages/service/src/start-bundle.ts`).
  */
 export async function bundle(from, to, external = [...absent, beside], { plugins = [] } = {}) {
   const format = to.endsWith('.cjs') ? 'cjs' : 'esm';
@@ -41,7 +42,10 @@ export async function bundle(from, to, external = [...absent, beside], { plugins
   return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }
 
-/** The commit that is built, for the version of a development build. Undefined for the commit of a release, and without a checkout. */
+/**
+ * The commit of the build, for the version of a development build. Undefined for the commit of a release, and without a
+ * checkout.
+ */
 async function commitOf() {
   const git = (...args) =>
     promisify(execFile)('git', args).then(

@@ -1,5 +1,5 @@
-// One program as one executable: Node itself with the program inside ("single executable application" of Node), for the platform that
-// runs this. The machine that runs it needs no Node.
+// Packs one program as one executable: Node itself with the program inside ("single executable application" of Node),
+// for the current platform. The machine that runs it needs no Node.
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,15 +10,15 @@ import { absent, bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-/** Node finds its program behind this mark, which postject flips; its documentation names it. */
+/** Node finds its program after this mark, which postject flips; its documentation names the mark. */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /**
- * The content of an executable. `entry` is its first module; `instead` replaces modules that find files beside them, because there is no
- * folder around an executable. The daemon starts itself again as its service and as the demonstration agent, as Node starts a script: by
- * the first word.
+ * The content of an executable. `entry` is its first module; `instead` replaces modules that look for neighbouring
+ * files, because an executable lacks a folder around it. The first argument selects a program inside, as a script would:
+ * the daemon starts itself again as its service and as the demonstration agent.
  */
 const programs = {
   'relay-daemon': {
@@ -58,7 +58,7 @@ const programs = {
 
 export const executables = Object.keys(programs);
 
-/** Packs the program `name` into the executable `file`. Its build must be there. */
+/** Packs the program `name` into the executable `file`. Needs its build. */
 export async function packExecutable(name, file) {
   const { entry, instead } = programs[name];
   const staged = `${file}.staged`;
@@ -68,7 +68,7 @@ export async function packExecutable(name, file) {
   await writeFile(inStaged('entry.mjs'), entry);
   const replace = {
     name: 'instead',
-    // An executable loads no package from a folder: those that may be absent are.
+    // An executable cannot load packages from a folder, so optional ones are absent.
     resolveId: (id) => (absent.includes(id) ? `\0${id}` : undefined),
     load: (id) =>
       absent.includes(id.slice(1))
@@ -81,7 +81,7 @@ export async function packExecutable(name, file) {
   await run(process.execPath, ['--experimental-sea-config', inStaged('config.json')]);
   await copyFile(process.execPath, inStaged('executable'));
   await chmod(inStaged('executable'), 0o755);
-  // Nothing of Node is needed but what runs: symbols for debuggers are left out where the tool for that is there.
+  // Only the code that runs is necessary: strips the symbols for debuggers if the tool is installed.
   if (process.platform === 'linux') await run('strip', [inStaged('executable')]).catch(() => undefined);
   const injector = createRequire(import.meta.url).resolve('postject/dist/cli.js');
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];

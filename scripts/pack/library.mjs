@@ -1,4 +1,4 @@
-// One library as one package: its modules and types as they are built, under the name that is published.
+// Packs one library as one package: its built modules and types, under its public name.
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { libraries, scope } from './programs.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const renamed = (text) => text.replaceAll('@relay/', `${scope}/`);
 
-/** Files of a library besides its build: from the root of the repository → in the package. */
+/** Files of a library in addition to its build: from the root of the repository → in the package. */
 const besides = {
   [`${scope}/protocol`]: { 'docs/openapi.json': 'openapi.json', 'docs/asyncapi.json': 'asyncapi.json' },
   [`${scope}/conformance`]: {
@@ -18,7 +18,7 @@ const besides = {
 };
 const programs = { [`${scope}/conformance`]: { 'relay-conformance': 'run.mjs' } };
 
-/** The manifest of the package: without what concerns the repository, and with our packages under their public names. */
+/** The manifest of the package: without the repository's own fields, and with our packages under their public names. */
 function published(name, manifest) {
   const { version, description, license, author, repository, bugs, sideEffects, exports, dependencies = {} } = manifest;
   return {
@@ -28,7 +28,7 @@ function published(name, manifest) {
   };
 }
 
-/** Packs a library of `programs.mjs` into the archive `file`. Its build must be there. */
+/** Packs a library of `programs.mjs` into the archive `file`. Needs its build. */
 export async function packLibrary(name, file) {
   const from = join(root, libraries[name]);
   const staged = `${file}.staged`;

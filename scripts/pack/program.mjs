@@ -1,5 +1,5 @@
-// One program as one package: its code and everything it imports bundled, so that installing it installs nothing else (PGlite apart).
-// The build of apps/daemon packs that program, because the relay serves it; `npm run pack` packs all of them.
+// Packs one program as one package: its bundled code and imports, so that the package has no dependencies (except
+// PGlite). The build of apps/daemon packs that program, because the relay serves it; `npm run pack` packs all of them.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -12,10 +12,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));
 
-/** The folder of the package that a module of node_modules belongs to. */
+/** The package folder of a module in node_modules. */
 const packageOf = (module) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module)?.[0];
 
-/** Name, version and licence of every package whose code was bundled, as their licences ask. */
+/** Name, version and licence of every bundled package, as their licences require. */
 async function notices(modules) {
   const folders = [...new Set(modules.map(packageOf).filter((folder) => folder !== undefined))].sort();
   const texts = folders.map(async (folder) => {
@@ -27,7 +27,7 @@ async function notices(modules) {
   return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** The manifest of the package: for its users, without what concerns the repository. */
+/** The manifest of the package for its users, without the repository's own fields. */
 async function published(name, { folder, manifest, bin, dependencies = {} }) {
   const { version, description, license, author, repository, bugs } = await readJson(join(root, folder, manifest));
   const wanted = Object.entries(dependencies).map(async ([dependency, file]) => {
@@ -41,7 +41,7 @@ async function published(name, { folder, manifest, bin, dependencies = {} }) {
   };
 }
 
-/** Packs a program of `programs.mjs` into the archive `file`. Its build must be there. */
+/** Packs a program of `programs.mjs` into the archive `file`. Needs its build. */
 export async function packProgram(name, file) {
   const program = programs[name];
   const from = join(root, program.folder);
@@ -64,7 +64,7 @@ export async function packProgram(name, file) {
   await rm(staged, { recursive: true });
 }
 
-/** `npm pack` of a folder: times and owners of the files are npm's, so equal contents make equal archives. */
+/** `npm pack` of a folder: npm sets times and owners of the files, so equal contents make equal archives. */
 export async function packFolder(folder, file) {
   await mkdir(dirname(file), { recursive: true });
   const options = ['pack', '--json', '--ignore-scripts', '--pack-destination', dirname(file)];

@@ -1,10 +1,10 @@
-/** The scope of the packages: a name outside of it could belong to a stranger. */
+/** The scope of the packages: a stranger could own a name outside it. */
 export const scope = '@agent-session-relay';
 
 /**
- * Programs by the name of their package. `manifest` gives version and description; the other paths are seen from `folder`, in the
- * repository and in the package. `entries`: module → bundle; a bundle has its module's place in the package, or that of the bundle
- * that starts it, because modules find files by the way from one to the other.
+ * Programs by the name of their package. `manifest` has version and description; the other paths are relative to
+ * `folder`, in the repository and in the package. `entries`: module → bundle; a bundle has the place of its module in
+ * the package, or the place of the bundle that starts it, because modules find files by relative paths.
  */
 export const programs = {
   [`${scope}/daemon`]: {
@@ -40,12 +40,15 @@ export const programs = {
       'apps/daemon/dist/relay-daemon.tgz': 'apps/daemon/dist/relay-daemon.tgz',
       'prisma/migrations': 'prisma/migrations',
     },
-    /** PostgreSQL in WebAssembly, which finds its files beside its code: package → manifest with its version. */
+    /** PostgreSQL in WebAssembly, which finds its files next to its code: package → manifest with its version. */
     dependencies: { '@electric-sql/pglite': 'packages/database/package.json' },
   },
 };
 
-/** Libraries by the name of their package → their folder. They keep their modules; imports of ours get the names of the packages. */
+/**
+ * Libraries by the name of their package → their folder. They keep their modules; imports of our packages get the
+ * public names.
+ */
 export const libraries = {
   [`${scope}/protocol`]: 'packages/protocol',
   [`${scope}/client`]: 'packages/client',

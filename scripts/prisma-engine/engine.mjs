@@ -1,6 +1,6 @@
-// Loads Prisma's schema engine as WebAssembly: the Rust code of the native binary, without the binary.
-// The package is published for one engine commit and its interface is internal, so a version that does not belong to the
-// installed Prisma is refused here instead of failing strangely later.
+// Loads Prisma's schema engine as WebAssembly: the Rust code of the native binary, without the binary. The package is
+// published for one engine commit and its interface is internal, so this refuses a version that does not belong to the
+// installed Prisma, instead of failing later in odd ways.
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import path from 'node:path';
 const require = createRequire(import.meta.url);
 const entry = '@prisma/schema-engine-wasm/schema_engine_bg';
 
-/** The commit of the engine. Throws when the WebAssembly build is of another commit than the installed Prisma wants. */
+/** The commit of the engine. Throws if the WebAssembly build has another commit than the installed Prisma needs. */
 export function engineCommit() {
   const viaPrisma = createRequire(require.resolve('prisma/package.json'));
   const wanted = createRequire(viaPrisma.resolve('@prisma/engines'))('@prisma/engines-version').enginesVersion;
@@ -22,8 +22,8 @@ export function engineCommit() {
 }
 
 /**
- * An engine over the database that `factory` opens.
- * `datamodels`: list of [path, text] of the schema, or undefined when there is none (an empty list makes the engine panic).
+ * An engine for the database that `factory` opens. `datamodels`: a list of [path, text] of the schema, or undefined
+ * without a schema (an empty list makes the engine panic).
  */
 export async function createEngine(factory, datamodels) {
   engineCommit();

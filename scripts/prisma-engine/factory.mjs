@@ -1,5 +1,5 @@
-// The databases that the schema engine can open: an embedded one, or one PostgreSQL connection. The shadow database, in
-// which migrations are replayed for comparison, is always a new embedded one in memory: nothing real is touched.
+// The databases that the schema engine can open: an embedded one, or one PostgreSQL connection. The shadow database,
+// which replays migrations for a comparison, is always a new embedded one in memory, so it touches no real data.
 import { PGlite } from '@electric-sql/pglite';
 import { DriverAdapterError } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
@@ -22,7 +22,7 @@ function toAdapterError(error) {
   });
 }
 
-/** Lets an adapter run a script in one piece. Its own way cuts at every `;`, also inside a function body. */
+/** Lets an adapter run a script in one piece. Its own method splits at every `;`, even inside a function body. */
 function withScript(adapter, run) {
   adapter.executeScript = async (sql) => {
     try {
@@ -41,7 +41,7 @@ async function connectToShadowDb() {
   return withScript(adapter, (sql) => db.exec(sql));
 }
 
-/** Over an open PGlite. */
+/** Uses an open PGlite. */
 export function pgliteFactory(db) {
   return {
     provider: 'postgres',
@@ -52,8 +52,8 @@ export function pgliteFactory(db) {
 }
 
 /**
- * Over one connection to a PostgreSQL. @prisma/adapter-pg 7.10 cannot describe a live database ("char" has no type there),
- * so the PGlite adapter gets a PGlite-shaped view of the connection.
+ * Uses one connection to PostgreSQL. @prisma/adapter-pg 7.10 cannot describe a live database (it does not know the type
+ * "char"), so the PGlite adapter gets a PGlite-shaped view of the connection.
  */
 export function pgFactory(url) {
   const address = new URL(url);
@@ -64,7 +64,7 @@ export function pgFactory(url) {
     options: `-c search_path="${schemaName}" -c TimeZone=UTC`,
   });
   const connected = client.connect();
-  connected.catch(() => {}); // told by the first query
+  connected.catch(() => {}); // the first query reports it
   const view = {
     async query(text, values, { parsers }) {
       await connected;

@@ -55,7 +55,7 @@ async function runDatabaseCommand(command) {
   }
 }
 
-/** The folder is made and locked as the server does it: an embedded database has one user at a time. */
+/** Creates and locks the folder like the server: an embedded database has one user at a time. */
 async function openEmbedded() {
   const built = (name) => import(new URL(`../../packages/database/dist/${name}.js`, import.meta.url));
   const [{ openFolder }, { startPGlite }] = await Promise.all([
@@ -75,7 +75,7 @@ async function openEmbedded() {
   };
 }
 
-/** Answers requests, one after the other, until stdin ends. */
+/** Answers requests, one after the other, until stdin closes. */
 function serve() {
   log('INFO', { message: 'Starting schema engine CLI', git_hash: '' }, 'schema_engine');
   let close = async () => {};
@@ -103,7 +103,7 @@ function serve() {
     engine ??= open(needsDatabase(method, params));
     const result = await (await engine)[method === 'getDatabaseVersion' ? 'version' : method](params);
     if (method !== 'diff' || !result.stdout) return result ?? {};
-    // The binary prints a difference by asking its caller to; the caller acknowledges with a line that has a result.
+    // The binary sends a difference to its caller to print; the caller acknowledges it with a line that has a result.
     send({ id: 100_000 + id, method: 'print', params: { content: result.stdout } });
     return { ...result, stdout: null };
   };

@@ -1,4 +1,7 @@
-/** Promises of the pages by the numbers of their acceptance: long sessions, questions on a phone, drafts, the way back. */
+/**
+ * Promises of the pages with the numbers of their acceptance: long sessions, questions on a phone, drafts, the way
+ * back.
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, send } from '@relay/testing';
@@ -42,7 +45,7 @@ describeWith('chromium', 'acceptance', () => {
   });
   afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
 
-  /** The policy of the page lets no text be evaluated there again and again. */
+  /** Polls from here, because the policy of the page forbids repeated evaluation of a text there. */
   const titleIs = async (title: string) => {
     for (let n = 0; (await person.page.title()) !== title && n < 300; n += 1) await person.page.waitForTimeout(50);
     expect(await person.page.title()).toBe(title);
@@ -140,7 +143,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.unroute(/\/api\/sessions\/[^/?]+\?limit=/);
   });
 
-  it('6: streams 100 kB of markdown without drawing what is finished again, and takes every key meanwhile', async () => {
+  it('6: streams 100 kB of markdown without drawing finished parts again, and accepts every key at the same time', async () => {
     const taskId = await start('Write a book', 'book');
     daemon.say(taskId, 'book', [put(item('a', 2, { kind: 'text', open: true }))]);
     daemon.say(taskId, 'book', [add('a', '# The first heading\n\nThe first paragraph, which is finished.\n\n')]);
@@ -165,7 +168,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('9: marks of a fence, of bold and of a table are not seen raw for longer than a frame while they are open', async () => {
+  it('9: never shows raw marks of an open fence, bold text or table for longer than a frame', async () => {
     const taskId = await start('Explain the queue', 'marks');
     daemon.say(taskId, 'marks', [put(item('a', 2, { kind: 'text', open: true }, 'At first.\n\n'))]);
     await person.page.locator('.md').getByText('At first.').waitFor();
@@ -183,7 +186,7 @@ describeWith('chromium', 'acceptance', () => {
       'The **worker** takes `one` job:\n\n```ts\nconst job = take();\n```\n\n| Case | Time |\n| --- | ---: |\n| large | 12 ms |\n\nThat is all.';
     for (const letter of text) {
       daemon.say(taskId, 'marks', [add('a', letter)]);
-      // Frames of their own: what arrives together is drawn together.
+      // Sends each letter in its own frame, because the page draws concurrent ones together.
       await new Promise((done) => setTimeout(done, 20));
     }
     await person.page.locator('.md').getByText('That is all.').waitFor();
@@ -197,7 +200,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('12: a permission has its diff and buttons in the card, beside a keyboard too; then the composer has the focus', async () => {
+  it('12: shows the diff and the buttons of a permission in the card, even above a keyboard; then focuses the composer', async () => {
     const taskId = await start('Limit the invites', 'limit');
     daemon.say(taskId, 'limit', [put(item('t1', 2, { kind: 'text' }, 'Both limits live in one file. '.repeat(30)))]);
     ask(taskId, 'q1', 'Edit two files?', { type: 'edit', diffs });
@@ -220,7 +223,7 @@ describeWith('chromium', 'acceptance', () => {
       })()`);
     for (const [name, viewport] of [
       ['phone', handheld],
-      // A keyboard of 336 px.
+      // The phone with an open keyboard of 336 px.
       ['keyboard', { width: 390, height: 508 }],
       ['landscape', { width: 844, height: 390 }],
     ] as const) {
@@ -232,7 +235,7 @@ describeWith('chromium', 'acceptance', () => {
     }
     await person.page.setViewportSize(handheld);
 
-    // On the whole screen, file by file.
+    // Opens the diff in full screen, file by file.
     await card.getByRole('button', { name: 'Full screen, src/invites/route.ts' }).click();
     const screen = person.page.locator('dialog.screen');
     await screen.getByText('File 1 of 2').waitFor();
@@ -251,7 +254,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.setViewportSize(desk);
   });
 
-  it('14: what needs the person is first, is answered without opening, and is counted outside of the page', async () => {
+  it('14: lists sessions that need the person first, answers without opening one, and counts them in the title', async () => {
     const taskId = await start('Migrate the database', 'migrate');
     await person.goto('/devices');
     await person.heading('Machines');
@@ -275,7 +278,7 @@ describeWith('chromium', 'acceptance', () => {
     end(next as string);
   });
 
-  it('17: a draft survives leaving and loading again, is in no other session, and is gone after sending', async () => {
+  it('17: keeps a draft after leaving and reloading, in its own session only, and discards it after sending', async () => {
     await person.goto(pathOf('migrate'));
     await message().fill('Remember this');
     await person.page.locator('.side .row', { hasText: 'Write a book' }).click();
@@ -286,7 +289,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.locator('.dock textarea', { hasText: 'Remember this' }).waitFor();
     await person.page.reload();
     await person.page.locator('.dock textarea', { hasText: 'Remember this' }).waitFor();
-    // The sign-in has ended, without signing out.
+    // The sign-in expires, without a sign-out.
     await person.context.clearCookies();
     await person.page.reload();
     await person.heading('Sign in');
@@ -302,7 +305,7 @@ describeWith('chromium', 'acceptance', () => {
     expect(await message().inputValue()).toBe('');
   });
 
-  /** Among the drafts that the browser keeps. */
+  /** Adds a draft to the storage of the browser. */
   const putDraft = (name: string, text: string) =>
     evaluate(`new Promise((resolve, reject) => {
       const request = indexedDB.open('relay');
@@ -314,13 +317,13 @@ describeWith('chromium', 'acceptance', () => {
       };
     })`);
 
-  it('17: a draft is there when its session got its name while no page was open', async () => {
+  it('17: keeps a draft whose session got its name while no page was open', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Name it later');
     await person.click('Start session');
     const taskId = (await daemon.next('task_start')).task_id as string;
     await message().fill('And one more thing');
-    // Of a session that is gone; it comes before the other one.
+    // A draft of a deleted session, which comes before the other one.
     await putDraft(idOf('PENDING-0'), 'Of a session that is gone');
     await person.page.goto('about:blank');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'named' });
@@ -338,7 +341,7 @@ describeWith('chromium', 'acceptance', () => {
     await message().waitFor();
     expect(await message().inputValue()).toBe('');
   });
-  it('17: words typed while an earlier draft is looked for are kept, and not that draft', async () => {
+  it('17: keeps newly typed text while an earlier draft is loading, and drops that draft', async () => {
     await person.goto(pathOf('named'));
     await person.heading('Name it later');
     const about = /\/api\/sessions\/[^/?]+PENDING-/;
@@ -360,7 +363,7 @@ describeWith('chromium', 'acceptance', () => {
     const last = person.page.waitForResponse(about);
     answer();
     await last;
-    // Nothing says that the earlier draft was looked at: it would be put over the words in this time.
+    // No event shows that the page has loaded the earlier draft: it would replace the text within this time.
     await person.page.waitForTimeout(1000);
     await person.page.unroute(about);
     await person.page.reload();
@@ -368,7 +371,7 @@ describeWith('chromium', 'acceptance', () => {
     await message().fill('');
   });
 
-  it('shows a new bell and a pinned session at once, before the live stream tells of them', async () => {
+  it('shows a new bell and a pinned session at once, before the live stream reports them', async () => {
     const listen = await holdSocket(person.page);
     await person.goto(pathOf('named'));
     await person.click(/^Notifications of this session: As in Settings/);
@@ -384,7 +387,7 @@ describeWith('chromium', 'acceptance', () => {
     listen();
   });
 
-  it('17: the first message of a new session survives loading again, apart from words of another app, and is gone after the start', async () => {
+  it('17: keeps the first message of a new session after a reload, separate from shared text, until the session starts', async () => {
     const first = person.page.getByLabel(/^What should/);
     const shows = (words: string) => person.page.locator('textarea.big', { hasText: words }).waitFor();
     await person.goto('/sessions/new');
@@ -411,7 +414,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.locator('textarea.big:invalid').waitFor();
   });
 
-  it('18: what is sent without a network says that it waits, and is sent once by itself when the network is back', async () => {
+  it('18: marks a message sent without a network as waiting, and sends it once when the network returns', async () => {
     await person.goto(pathOf('migrate'));
     await message().fill('Also update the changelog');
     const asked: string[] = [];
@@ -438,7 +441,7 @@ describeWith('chromium', 'acceptance', () => {
     expect(new Set(asked).size).toBe(1);
   });
 
-  it('20: back from a session the list is as it was: same place, same rows, nothing asked again', async () => {
+  it('20: shows the list unchanged on the way back: same place, same rows, no new request', async () => {
     const at = (index: number) => new Date(Date.UTC(2026, 9, 1, 0, 0, -index)).toISOString();
     daemon.send({
       type: 'report_sessions',
@@ -449,7 +452,7 @@ describeWith('chromium', 'acceptance', () => {
     const rows = () => person.page.locator('.side .row').count();
     await person.page.locator('.side .row', { hasText: 'Row 1' }).first().waitFor();
     while ((await rows()) < 120) await evaluate(`document.querySelector('.side .scroll').scrollTop = 1e6`);
-    // The rest of the report comes meanwhile.
+    // The rest of the report arrives during this loop.
     for (let still = 0, known = 0; still < 20; await person.page.waitForTimeout(50)) {
       await evaluate(`document.querySelector('.side .scroll').scrollTop = 1e6`);
       const now = await rows();
@@ -476,7 +479,7 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.setViewportSize(desk);
   });
 
-  it('33: the list is there with the bytes of the first load, and no highlighter is loaded before a fence', async () => {
+  it('33: draws the list with the bytes of the first load, and loads the highlighter only for a fence', async () => {
     const slow = await newPerson(browser, relay.url, { viewport: handheld, storageState: await person.context.storageState() }); // prettier-ignore
     const client = await slow.context.newCDPSession(slow.page);
     await client.send('Network.enable');
@@ -490,7 +493,7 @@ describeWith('chromium', 'acceptance', () => {
     client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) =>
       loaded.set(requestId, encodedDataLength),
     );
-    // The page itself says when it has drawn the list: questions from here wait for its processor.
+    // The page itself reports when it has drawn the list, because a query from here would wait for its processor.
     await slow.page.addInitScript(`new MutationObserver((_, watch) => {
       if (!document.querySelector('.side .row')) return;
       watch.disconnect();
@@ -502,7 +505,7 @@ describeWith('chromium', 'acceptance', () => {
     const drawn = slow.page.waitForEvent('console', (said) => said.text().startsWith('drawn'));
     await slow.page.goto(`${relay.url}/sessions`, { waitUntil: 'commit' });
     const [, paintMs, listMs] = (await drawn).text().split(' ');
-    // Files that the page names, and its words; the rest is loaded ahead.
+    // Files that the page names, and its language chunks; the page loads the rest ahead.
     const html = await (await slow.context.request.get(`${relay.url}/sessions`)).text();
     const first = [...names].filter(
       ([, name]) => name === '/sessions' || html.includes(name.slice(1)) || /\/en-(?:frame|errors)-/.test(name),
@@ -510,7 +513,7 @@ describeWith('chromium', 'acceptance', () => {
     const bytes = first.reduce((sum, [id]) => sum + (loaded.get(id) ?? 0), 0);
     process.stdout.write(`at 1.6 Mbit/s, 150 ms and a quarter of the processor: ${Math.round(bytes / 1024)} KiB, first paint ${paintMs} ms, list ${listMs} ms\n`); // prettier-ignore
     expect(bytes).toBeGreaterThan(50 * 1024);
-    // Each file comes with its head.
+    // Each file has its headers in addition.
     expect(bytes).toBeLessThanOrEqual(126 * 1024 + first.length * 600);
     const hasHighlighter = () => [...names.values()].some((name) => /\/highlight-/.test(name));
     await slow.goto(pathOf('migrate'));
@@ -526,7 +529,7 @@ describeWith('chromium', 'acceptance', () => {
     await slow.context.close();
   });
 
-  it('offers the folders in which sessions of the machine worked', async () => {
+  it("offers the folders of the machine's earlier sessions", async () => {
     await person.goto('/sessions/new');
     const folders = person.page.getByRole('group', { name: 'Recent folders' });
     const folder = () => person.page.getByLabel('Folder on the machine').inputValue();

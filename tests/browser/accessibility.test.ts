@@ -1,6 +1,6 @@
 /**
- * Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, nothing is refused by the policy, nothing is
- * wider than the screen. The pictures are for people.
+ * Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, the policy refuses nothing, and
+ * nothing is wider than the screen. The pictures are for people.
  */
 import { describeWith } from '@relay/testing/needs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -53,7 +53,7 @@ describeWith('chromium', 'every page', () => {
       options: [{ label: 'Europe/Paris' }, { label: 'Asia/Tokyo' }],
     });
     sessionId = `${deviceId}:scripted:native`;
-    // A request for the history gets one message.
+    // Answers a history request with one message.
     daemon.socket.on('message', (data: Buffer) => {
       const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
       if (frame.type !== 'get_messages') return;
@@ -97,7 +97,7 @@ describeWith('chromium', 'every page', () => {
       ['/error?error=invalid_client', 'Sign-in didn’t work'],
       ['/consent?client_id=relay-cli', 'Allow access?'],
       ['/nothing/here', 'Page not found'],
-    ])('%s is good for everybody', async (path, heading) => {
+    ])('%s passes for guests', async (path, heading) => {
       await check(guest, path, heading, `${path} for everybody-${look}`);
     });
 
@@ -116,7 +116,7 @@ describeWith('chromium', 'every page', () => {
       ['/notifications', 'Notifications', () => '/notifications'],
       ['/notifications/history', 'History', () => '/notifications/history'],
       ['/nothing', 'Page not found', () => '/nothing'],
-    ])('%s is good for people who are signed in', async (name, heading, path) => {
+    ])('%s passes for signed-in people', async (name, heading, path) => {
       await check(member, path(), heading, `${name}-${look}`);
     });
   });
@@ -125,21 +125,21 @@ describeWith('chromium', 'every page', () => {
     // The relay and the page know the same addresses.
     expect(await person.goto(path)).toBe(heading === 'Page not found' ? 404 : 200);
     await person.heading(heading);
-    // A page that is still loading is not checked; this page waits on purpose.
+    // Waits until the page has loaded; this one page waits on purpose.
     if (path !== '/devices/new') await person.page.locator('p.waiting').first().waitFor({ state: 'detached' });
     await person.picture(`page${name.replaceAll(/[^a-z]+/gi, '-')}`);
     expect(await axeFindings(person)).toEqual([]);
     expect(await person.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await person.page.evaluate(`document.querySelectorAll('h1').length`)).toBe(1);
     const shown = await person.page.locator('h1').textContent();
-    // With how many sessions need the person in front.
+    // The title starts with the number of sessions that need the person.
     expect((await person.page.title()).replace(/^\(\d+\) /, '')).toBe(
       path === '/sessions' ? 'Relay' : `${shown} · Relay`,
     );
     expect(person.complaints).toEqual([]);
   }
 
-  it('comes with a policy that lets in nothing from elsewhere and nothing inline', async () => {
+  it('comes with a policy that forbids foreign and inline code', async () => {
     const { headers } = await send('GET', `${relay.url}/devices`, { headers: { Accept: 'text/html' } });
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -152,7 +152,7 @@ describeWith('chromium', 'every page', () => {
     expect(headers['cross-origin-opener-policy']).toBe('same-origin');
   });
 
-  it('reports what the policy refuses, so that the other tests can fail', async () => {
+  it('reports refusals of the policy, so the other tests can fail', async () => {
     const person = await newPerson(browser, relay.url);
     await person.goto('/sign-in');
     const reported = person.page.waitForEvent('console');

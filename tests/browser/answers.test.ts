@@ -1,4 +1,4 @@
-/** A question is answered on its notification, with no page open; the other pages say where. */
+/** A person answers a question on its notification without an open page, and other pages show where. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type PushReceiver, send, startPushReceiver } from '@relay/testing';
@@ -54,7 +54,7 @@ describeWith('chromium', 'answers on a notification', () => {
       await desk.page.waitForTimeout(50);
     }
   };
-  /** The agent asks, and its notification is on the screen of the phone, which has no page open. */
+  /** The agent asks, and its notification appears on the phone without an open page. */
   const ask = async (taskId: string, uuid: string, title: string) => {
     const question = {
       ...{ uuid, title, kind: 'permission' },
@@ -72,7 +72,7 @@ describeWith('chromium', 'answers on a notification', () => {
     await until(async () => (await pushed.shown()).some(({ body }) => body.includes(title)));
   };
 
-  it('are chosen for each browser, with a word about locked screens', async () => {
+  it('are a choice for each browser, with a note about locked screens', async () => {
     await phone.goto('/notifications');
     await phone.click('Turn on notifications');
     await phone.text('Notifications are on in this browser.');
@@ -88,7 +88,7 @@ describeWith('chromium', 'answers on a notification', () => {
     await phone.page.setViewportSize({ width: 390, height: 844 });
   });
 
-  it('reach the agent with the page closed, and the other tab shows where', async () => {
+  it('reach the agent without an open page, and the other tab shows where', async () => {
     await phone.goto('/sessions/new');
     await phone.page.getByLabel(/^What should/).fill('Water the garden');
     await phone.click('Start session');
@@ -116,19 +116,19 @@ describeWith('chromium', 'answers on a notification', () => {
     await ask(answer['task_id']!, 'q2', 'May I pull the nettles?');
   });
 
-  it('that come too late say which came first, and reach no agent', async () => {
+  it('that come too late show the earlier answer, and reach no agent', async () => {
     const path = `/api/sessions/${encodeURIComponent(sessionId)}/prompts/q2/answer`;
     const headers = { Authorization: desk.bearer };
     expect((await send('POST', `${relay.url}${path}`, { headers, body: { option: 'yes' } })).status).toBe(202);
     const { task_id: taskId } = (await daemon.next('task_resume')) as Record<string, string>;
     await pushed.tap('reject');
     await until(async () => (await pushed.shown()).some(({ body }) => body.startsWith('Already answered: Allow')));
-    // Another frame would have come before this question.
+    // A frame with the late answer would have arrived before this question.
     await ask(taskId!, 'q3', 'May I water the rest?');
     expect(daemon.inbox.count('task_resume')).toBe(2);
   });
 
-  it('end with the sign-in, wherever it is ended', async () => {
+  it('are refused after a sign-out in any browser', async () => {
     await desk.goto('/account');
     await desk.click('Sign out everywhere');
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
@@ -137,8 +137,8 @@ describeWith('chromium', 'answers on a notification', () => {
     await until(async () => (await pushed.shown()).some(({ body }) => body.startsWith('This browser is signed out.')));
     const ended = desk.bearer;
     await desk.signIn('ada@example.com');
-    // The pages are shown before their first request with the new token. One of the second in which the others ended counts as ended, too:
-    // then they get another one.
+    // Waits until the page has a new token. A token from the second of the sign-out counts as revoked too: then the
+    // page gets another one.
     await until(() => desk.bearer !== ended);
     const listed = () =>
       send('GET', `${relay.url}/api/push/subscriptions`, { headers: { Authorization: desk.bearer } });

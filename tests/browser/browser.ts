@@ -1,4 +1,7 @@
-/** A relay as it is shipped, a real Chromium without a window, and people in it. With TEST_PICTURES=1 pictures go to tests/artefacts/. */
+/**
+ * The shipped relay, a real Chromium without a window, and people in it. TEST_PICTURES=1 writes pictures to
+ * tests/artefacts/.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -25,12 +28,12 @@ import {
 } from 'playwright-core';
 
 const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
-/** They are for eyes: no test compares them. */
+/** Pictures are for people: no test compares them. */
 const wantsPictures = process.env.TEST_PICTURES === '1';
-/** Pages answer at once; what takes longer than this does not come. */
+/** The timeout of pages, which normally respond at once. */
 const patienceMs = 15_000;
 
-/** @throws Error that says what to install */
+/** @throws Error with the program to install */
 export function chromiumPath(path = process.env.PATH ?? ''): string {
   const folders = [...path.split(delimiter), '/usr/bin'];
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -42,14 +45,17 @@ export function chromiumPath(path = process.env.PATH ?? ''): string {
 
 export interface BrowserRelay {
   readonly relay: Pick<RelayAddress, 'apis' | 'gateways' | 'token' | 'call'>;
-  /** PUBLIC_URL; it is where the relay listens. */
+  /** PUBLIC_URL, the address of the relay. */
   readonly url: string;
   /** The link for the first account. */
   readonly setupLink: string;
   end(): Promise<void>;
 }
 
-/** Two apis and two gateways behind HAProxy, with Redis and PostgreSQL. The link of the last api that started is the one that counts. */
+/**
+ * Two apis and two gateways behind HAProxy, with Redis and PostgreSQL. Only the setup link of the last started api is
+ * valid.
+ */
 async function startBrowserCluster(env: Record<string, string>, port: number | undefined): Promise<BrowserRelay> {
   const cluster = await startCluster({
     haproxy: 'plain',
@@ -73,8 +79,8 @@ async function startBrowserCluster(env: Record<string, string>, port: number | u
 }
 
 /**
- * Browsers need an address that is the same before and after the start, and of this machine: passwords travel to it. The single
- * process, or with TEST_RELAY=cluster several.
+ * Browsers need the same address before and after a start, and a local one, because they send passwords to it. Starts
+ * one process, or a cluster with TEST_RELAY=cluster.
  */
 export async function startBrowserRelay(env: Record<string, string> = {}, givenPort?: number): Promise<BrowserRelay> {
   if (process.env.TEST_RELAY === 'cluster') return startBrowserCluster(env, givenPort);
@@ -100,7 +106,7 @@ export async function startBrowserRelay(env: Record<string, string> = {}, givenP
 
 const isFirefox = process.env.TEST_BROWSER === 'firefox';
 
-/** Firefox of the system, over WebDriver BiDi: for the tests that `npm run test:firefox` names. */
+/** The system's Firefox over WebDriver BiDi, for the tests of `npm run test:firefox`. */
 const launchFirefox = (): Promise<Browser> =>
   firefox.launch({
     channel: 'moz-firefox',
@@ -108,7 +114,7 @@ const launchFirefox = (): Promise<Browser> =>
     firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 },
   });
 
-/** `more`: arguments besides. `home`: the folder with what its person trusts. */
+/** `more`: additional arguments. `home`: the folder with the certificates that the person trusts. */
 export const launchChromium = (more: readonly string[] = [], home?: string): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath(),
@@ -127,7 +133,7 @@ export const launchChromium = (more: readonly string[] = [], home?: string): Pro
 
 export const launchBrowser = (): Promise<Browser> => (isFirefox ? launchFirefox() : launchChromium());
 
-/** Over BiDi the value of a field is set so that React does not hear of it: every text is typed there instead. */
+/** Over BiDi, React misses a new value of a field, so this types every text instead. */
 function typeTexts(page: Page): void {
   const locator = Object.getPrototypeOf(page.locator('html')) as Locator;
   locator.fill = async function fill(this: Locator, text: string) {
@@ -145,7 +151,7 @@ export class Person {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly url: string;
-  /** Complaints of the browser: refusals by the Content-Security-Policy, errors of scripts. */
+  /** Errors that the browser reports: refusals by the Content-Security-Policy, errors of scripts. */
   readonly complaints: string[] = [];
   #bearer: string | undefined;
 
@@ -157,7 +163,8 @@ export class Person {
     if (isFirefox) typeTexts(page);
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // A refusal of the relay, and a network that a test took away, are no faults of the page; Chromium reports them as such.
+      // Chromium also reports refusals of the relay and a network that a test disabled; these are not faults of the
+      // page.
       const isRefusal = /^Failed to load resource: (?:the server responded|net::ERR_INTERNET_DISCONNECTED)/.test(
         message.text(),
       );
@@ -169,13 +176,13 @@ export class Person {
     });
   }
 
-  /** The newest access token that a page has used: for what is not the subject of a test. */
+  /** The newest access token of a page, for requests beside the subject of a test. */
   get bearer(): string {
     if (this.#bearer === undefined) throw new Error('no page has used an access token yet');
     return this.#bearer;
   }
 
-  /** The status of the page; undefined when only what is behind `#` changed. */
+  /** Returns the status of the page, or undefined if only the fragment changed. */
   async goto(path: string): Promise<number | undefined> {
     return (await this.page.goto(path.startsWith('http') ? path : `${this.url}${path}`))?.status();
   }
@@ -189,7 +196,7 @@ export class Person {
     await this.heading(/^Connect (a|your first) machine/);
   }
 
-  /** Fills in the page that is open. */
+  /** Fills in the open sign-in page. */
   async signIn(email: string, secret = password): Promise<void> {
     await this.page.getByLabel('Email').fill(email);
     await this.page.getByLabel('Password', { exact: true }).fill(secret);
@@ -202,7 +209,7 @@ export class Person {
   }
 
   text(words: string | RegExp): Promise<void> {
-    // The list of sessions is there on every page, and out of sight on a phone.
+    // Every page contains the list of sessions, which a phone hides.
     return this.page.getByText(words).filter({ visible: true }).first().waitFor();
   }
 
@@ -210,16 +217,16 @@ export class Person {
     return this.page.getByRole('button', { name, exact: true }).click();
   }
 
-  /** A picture of the whole page, where pictures are wanted. */
+  /** Takes a picture of the whole page with TEST_PICTURES=1. */
   async picture(name: string): Promise<void> {
-    // In Firefox it takes a style in the page, which the policy refuses.
+    // In Firefox, a picture needs a style in the page, which the policy refuses.
     if (!wantsPictures || isFirefox) return;
     await mkdir(artefacts, { recursive: true });
     await this.page.screenshot({ path: join(artefacts, `${name}.png`), fullPage: true });
   }
 }
 
-/** The next request to this path is answered like one of a sign-in that is 15 minutes old. */
+/** Answers the next request to this path as if the sign-in were 15 minutes old. */
 export const oldSignIn = (page: Page, path: RegExp, method = 'POST'): Promise<unknown> =>
   page.route(
     path,
@@ -242,7 +249,7 @@ export async function axeFindings({ page }: Pick<Person, 'page'>): Promise<strin
   );
 }
 
-/** Pictures of the page as phones and desks show it, light and dark; it is left wide and light. */
+/** Takes pictures of the page on a phone and a desk, light and dark; leaves it wide and light. */
 export async function pictures(person: Person, name: string): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const)
     for (const width of [390, 1360]) {
@@ -252,7 +259,7 @@ export async function pictures(person: Person, name: string): Promise<void> {
     }
 }
 
-/** Pictures of what is in view: phone, tablet and desk, light and dark. The page is left wide and light. */
+/** Takes pictures of the visible part: phone, tablet and desk, light and dark. Leaves the page wide and light. */
 export async function everyLook(person: Person, name: string): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const)
     for (const [width, height] of [
@@ -269,10 +276,10 @@ export async function everyLook(person: Person, name: string): Promise<void> {
 
 export const phone = { width: 360, height: 740 };
 
-/** Without the worker of the pages, unless `options` allow it: Playwright sees no request that a worker has handled. */
+/** Blocks the service worker unless `options` allow it, because Playwright sees no request that a worker handles. */
 export async function newPerson(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Person> {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options });
-  // WebDriver BiDi has no message about what a policy refuses.
+  // WebDriver BiDi has no event for refusals of the policy.
   if (isFirefox)
     await context.addInitScript(
       `addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => console.error('Content Security Policy', effectiveDirective, blockedURI))`,
@@ -280,7 +287,7 @@ export async function newPerson(browser: Browser, url: string, options: BrowserC
   return new Person(context, await context.newPage(), url);
 }
 
-/** The live socket of this page does not open, neither now nor after it was loaded again, until the returned function is called. */
+/** Keeps the live socket of this page closed, even after a reload, until the test calls the returned function. */
 export async function holdSocket(page: Page): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -291,7 +298,7 @@ export async function holdSocket(page: Page): Promise<() => void> {
   return release;
 }
 
-/** Waits until an entry of this store, its key or its value, has these words. Resolves with the number of entries. */
+/** Waits until an entry of this store has this text in its key or value. Resolves with the number of entries. */
 export const untilKept = (page: Page, database: string, store: string, words: string): Promise<number> =>
   page.evaluate<number>(`new Promise((resolve) => {
     const look = async () => {
@@ -335,11 +342,11 @@ export async function askForCode(
   return { userCode: code.user_code, deviceCode: code.device_code, link: code.verification_uri_complete };
 }
 
-/** A machine asks what became of its code. */
+/** A machine polls the result of its code. */
 export const poll = (url: string, { deviceCode }: AskedCode) =>
   send('POST', `${url}/api/devices/token`, { body: { device_code: deviceCode } });
 
-/** A device of this person, approved without the page. */
+/** Registers and approves a device of this person without the page. */
 export async function registeredDevice(
   person: Pick<Person, 'url' | 'bearer'>,
   name = 'My laptop',

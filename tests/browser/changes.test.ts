@@ -1,4 +1,7 @@
-/** The page of changes in a real browser: the list, the lines of a file, comments that become one message, words for the agent, and files. */
+/**
+ * The page of changes in a real browser: the list, the lines of a file, comments that become one message, texts for the
+ * agent, and files.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
@@ -97,7 +100,9 @@ describeWith('chromium', 'the page of changes', () => {
     await relay?.end();
   });
 
-  /** Pictures, and no finding of axe on a phone and on a desk. The page is left as a phone shows it. */
+  /**
+   * Takes pictures, and expects no finding of axe on a phone and on a desk. Leaves the page in the phone's dark look.
+   */
   const looked = async (name: string) => {
     await everyLook(person, name);
     expect(await axeFindings(person)).toEqual([]);
@@ -107,7 +112,7 @@ describeWith('chromium', 'the page of changes', () => {
     await person.page.emulateMedia({ colorScheme: 'light' });
   };
 
-  it('lists files with their numbers, names hidden ones, and changes the scope', async () => {
+  it('lists files with their line counts, names hidden ones, and changes the scope', async () => {
     const { page } = person;
     const list = page.locator('.change-list');
     expect(await list.innerText()).toMatch(
@@ -121,7 +126,7 @@ describeWith('chromium', 'the page of changes', () => {
     await looked('changes');
   });
 
-  it('keeps comments over a reload, and sends them as one message that answers no question', async () => {
+  it('keeps comments after a reload, and sends them as one message that answers no question', async () => {
     const { page } = person;
     await page.getByRole('button', { name: /route\.ts/ }).click();
     await page.locator('.diff mark', { hasText: 'limit, ' }).waitFor();
@@ -157,7 +162,7 @@ describeWith('chromium', 'the page of changes', () => {
     expect(await page.getByText('2 comments').count()).toBe(0);
   });
 
-  it('does not lose a comment on a line that has changed since', async () => {
+  it('keeps a comment on a line that has changed', async () => {
     const { page } = person;
     await page.getByRole('button', { name: /route\.ts/ }).click();
     await page.getByRole('button', { name: 'Comment on line 13, new' }).click();
@@ -171,7 +176,7 @@ describeWith('chromium', 'the page of changes', () => {
     lines = hunks;
   });
 
-  it('shows the unchanged lines around a change, and takes comments on them', async () => {
+  it('shows the unchanged lines around a change, and accepts comments on them', async () => {
     const { page } = person;
     await page.getByRole('button', { name: 'Lines 1 to 11 unchanged · Show' }).click();
     await page.getByText('const before11 = 10;').waitFor();
@@ -207,7 +212,7 @@ describeWith('chromium', 'the page of changes', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('fills the composer with what to ask, and sends nothing by itself', async () => {
+  it('fills the composer with a request, and sends nothing by itself', async () => {
     const { page } = person;
     const before = daemon.inbox.all.filter(({ type }) => type === 'task_resume').length;
     await page.getByRole('button', { name: 'More' }).click();
@@ -223,7 +228,7 @@ describeWith('chromium', 'the page of changes', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('');
   });
 
-  it('is opened by /diff in the composer, which sends nothing, and by G then C', async () => {
+  it('opens with /diff in the composer, which sends nothing, and with the keys G, C', async () => {
     const { page } = person;
     const before = daemon.inbox.all.filter(({ type }) => type === 'task_resume').length;
     const message = page.getByRole('textbox', { name: 'Message' });

@@ -1,4 +1,7 @@
-/** Choices of a person in a real browser: folder and agent of a new session, the order of queued messages, sessions swiped aside. */
+/**
+ * Choices of a person in a real browser: folder and agent of a new session, the order of queued messages, swipes on a
+ * session.
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Frame, type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
@@ -81,7 +84,7 @@ describeWith('chromium', 'choices of a person', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   };
 
-  it('finds a folder by keyboard, into it and up again, and starts there', async () => {
+  it('finds a folder by keyboard, into it and up again, and starts a session there', async () => {
     await person.goto('/sessions/new');
     await folder().click();
     await options().filter({ hasText: 'Documents' }).waitFor();
@@ -108,7 +111,7 @@ describeWith('chromium', 'choices of a person', () => {
     expect(asked).toEqual(['', '/home/ada/code', '/home/ada', '/home/ada/code', '/home/ada/code/garden-api']);
   });
 
-  it('has the list of folders on a phone above the tabs and nothing behind it; what is pressed beside it is pressed', async () => {
+  it('shows the list of folders above the tabs of a phone, where a tap beside it works', async () => {
     const touching = await newPerson(browser, relay.url, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
@@ -118,7 +121,7 @@ describeWith('chromium', 'choices of a person', () => {
     const { page } = touching;
     await touching.goto('/sessions/new');
     await page.getByLabel(/^What should/).fill('Water the roof');
-    // The page remembers the folder of the session before.
+    // The page remembers the folder of the previous session.
     await page.getByRole('combobox').fill('');
     await page.getByRole('option', { name: 'code', exact: true }).tap();
     await page.getByRole('option', { name: 'storefront' }).waitFor();
@@ -156,7 +159,7 @@ describeWith('chromium', 'choices of a person', () => {
     await finish(other, 'shed');
   });
 
-  it('names the agents of a machine, and tests its connection', async () => {
+  it('shows the agents of a machine, and tests its connection', async () => {
     await person.goto(`/devices/${registration.deviceId}`);
     await person.heading('MacBook Pro');
     await person.text('Painter 1.2.0');
@@ -203,7 +206,7 @@ describeWith('chromium', 'choices of a person', () => {
     await chips.first().waitFor({ state: 'detached' });
   });
 
-  it('marks a session as unread by a swipe to the right and archives it by one to the left, with Undo; the edge is left alone', async () => {
+  it('swipes a session to the right as unread and to the left into the archive, with Undo; the edge does not swipe', async () => {
     const touching = await newPerson(browser, relay.url, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
@@ -233,7 +236,7 @@ describeWith('chromium', 'choices of a person', () => {
   });
 });
 
-/** A finger that goes sideways over the middle of a box. */
+/** Swipes horizontally over the middle of a box. */
 async function swiped(cdp: CDPSession, box: { y: number; height: number }, from: number, to: number): Promise<void> {
   const y = box.y + box.height / 2;
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', x?: number) =>

@@ -1,4 +1,4 @@
-/** Permissions, model and effort in the composer and at New session, with a daemon that keeps them as the test expects. */
+/** Permissions, model and effort in the composer and at New session, with a daemon whose settings the test controls. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
@@ -60,11 +60,11 @@ describeWith('chromium', 'the controls of the composer', () => {
   let registration: Registration;
   let daemon: TestDaemon;
   let settings = offered();
-  /** Changes as the daemon got them. */
+  /** Changes that the daemon received. */
   const changes: unknown[] = [];
   const headers = { 'X-Daemon-Capabilities': 'settings, controls' };
 
-  /** Answers questions about settings, and refuses the model "sonnet". */
+  /** Replies to settings requests, and refuses the model "sonnet". */
   const serve = (to: TestDaemon) => {
     to.socket.on('message', (data: Buffer) => {
       const frame = JSON.parse(data.toString('utf8')) as Record<string, unknown> & {
@@ -101,7 +101,7 @@ describeWith('chromium', 'the controls of the composer', () => {
   const sheet = () => person.page.getByRole('dialog', { name: /this session|new session/ });
   const faults = () => axeFindings(person);
 
-  it('1: New session shows how the agent works, and sends the choice with the first message', async () => {
+  it('1: New session shows the settings of the agent, and sends the choice with the first message', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Fix the test');
     await person.page.getByRole('button', { name: 'Permissions: Manual' }).click();
@@ -126,7 +126,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     await person.picture('composer-controls');
   });
 
-  it('1: a choice counts at once, the sheet stays open, and a refusal puts the old value back', async () => {
+  it('1: a choice takes effect at once, the sheet stays open, and a refusal restores the old value', async () => {
     await permissions().click();
     await sheet().getByText('applies at once').waitFor();
     await sheet()
@@ -145,7 +145,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(changes).toContainEqual({ id: 'effort', value: 'low' });
   });
 
-  it('5: a mode that never asks takes one confirmation, shows in red, and "Ask again" takes none', async () => {
+  it('5: a mode that never asks needs one confirmation and shows in red; "Ask again" does not', async () => {
     await permissions().click();
     await sheet()
       .getByRole('radio', { name: /Bypass/ })
@@ -155,7 +155,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(await faults()).toEqual([]);
     await person.picture('confirm-danger');
     const before = changes.length;
-    // The focus is on Cancel: Enter does not confirm.
+    // The focus is on Cancel, so Enter does not confirm.
     await person.page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     expect(changes).toHaveLength(before);
@@ -173,7 +173,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
   });
 
-  it('7: a change of another app shows in this one', async () => {
+  it('7: a change in another app appears in this one', async () => {
     settings[0]!.value = 'acceptEdits';
     daemon.send({ type: 'settings_activity', session_id: 'native/1' });
     await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
@@ -181,7 +181,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
   });
 
-  it('9: a choice for a machine that is away goes with the next message', async () => {
+  it('9: a choice for an offline machine goes with the next message', async () => {
     await daemon.drop();
     await person.page.locator('.set-chip .hollow').first().waitFor({ timeout: 30_000 });
     await permissions().click();

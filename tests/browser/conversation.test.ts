@@ -1,4 +1,4 @@
-/** A conversation in a real browser, with a daemon that says exactly what the test says. */
+/** A conversation in a real browser, with a daemon that sends exactly the frames of the test. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
@@ -61,7 +61,7 @@ describeWith('chromium', 'a conversation', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   };
 
-  it('shows what the agent does, what it writes and what it answers, as it happens', async () => {
+  it("shows the agent's actions, output and answer live", async () => {
     const taskId = await start('Water the garden', 'native/1');
     await status('active');
     daemon.event(taskId, 'PROGRESS', { action: 'Reading', target: 'beds.txt' });
@@ -76,19 +76,19 @@ describeWith('chromium', 'a conversation', () => {
     await person.picture('conversation-answer');
   });
 
-  it('goes on with the next message', async () => {
+  it('continues with the next message', async () => {
     await person.page.getByLabel('Message').fill('And the hedge');
     await person.page.getByLabel('Message').press('Enter');
     const task = await daemon.next('task_resume');
     expect(task).toMatchObject({ session_id: 'native/1', message: 'And the hedge' });
     await said('You', 'And the hedge').waitFor();
-    // Empty again when the answer to what was sent has come, which may be later than the frame.
+    // The field becomes empty with the response to the request, which can come later than the frame.
     await person.page.locator('textarea:invalid').waitFor();
     finish(task.task_id as string, 'TASK_COMPLETE', { result: 'The hedge too.' });
     await said('Agent', 'The hedge too.').waitFor();
   });
 
-  it('offers what the agent understands after a slash', async () => {
+  it("offers the agent's commands after a slash", async () => {
     const commands = [{ name: 'compact', description: 'Summarise' }, { name: 'review' }];
     daemon.send({ type: 'report_slash_commands', session_id: 'native/1', commands });
     daemon.event('', 'AGENT_RESPONSE', { session_id: 'native/1', content: 'I know two commands.' });
@@ -98,7 +98,7 @@ describeWith('chromium', 'a conversation', () => {
     const offered = person.page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
     await offered.first().waitFor();
     expect(await offered.allInnerTexts()).toEqual([expect.stringMatching(/^\/compact\s+Summarise$/)]);
-    // Esc closes the list, and what is typed next opens it.
+    // Esc closes the list, and further typing opens it.
     await message.press('Escape');
     expect(await offered.count()).toBe(0);
     await message.press('Backspace');
@@ -122,9 +122,9 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'Shorter now.').waitFor();
   });
 
-  it('leaves the Enter that takes a composed word over to the input method, in Safari too', async () => {
+  it('leaves the Enter that accepts a composed word to the input method, in Safari too', async () => {
     const message = person.page.getByLabel('Message');
-    // As Safari reports it: after the end of the composition, with the old code of a key that was taken.
+    // Safari sends this key after the composition, with the old code of an accepted key.
     const takeOver = () =>
       person.page.evaluate(
         `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))`,
@@ -143,7 +143,7 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', '終わりました。').waitFor();
   });
 
-  it('shows what the agent asks, and answers with a choice', async () => {
+  it('shows a question of the agent, and answers it with a choice', async () => {
     const taskId = await start('Plan a trip', 'native-2');
     finish(taskId, 'WAIT_FOR_USER', {
       prompt: 'Which time zone?',
@@ -163,7 +163,7 @@ describeWith('chromium', 'a conversation', () => {
     expect(await person.page.getByText('Which time zone?').count()).toBe(0);
   });
 
-  /** The relay hears what is sent, once; the page does not hear the answer. */
+  /** Delivers one request to the relay, but hides the response from the page. */
   async function loseOneAnswer(): Promise<void> {
     await person.page.route(
       /\/api\/sessions\/[^/]+\/(messages|prompts\/[^/]+\/answer)$/,
@@ -175,7 +175,7 @@ describeWith('chromium', 'a conversation', () => {
     );
   }
 
-  it('answers the next question although the reply to the same answer before was lost', async () => {
+  it('answers the next question even if the response to the same earlier answer was lost', async () => {
     const ask = (taskId: string, prompt: string) =>
       finish(taskId, 'WAIT_FOR_USER', { prompt, result: '', options: [{ label: 'Allow' }] });
     ask(await start('Tidy the shed', 'native-allow'), 'May I open the door?');
@@ -193,7 +193,7 @@ describeWith('chromium', 'a conversation', () => {
     person.complaints.splice(0);
   });
 
-  it('takes back what arrived although its reply was lost', async () => {
+  it('clears a message that arrived even if its response was lost', async () => {
     await loseOneAnswer();
     await person.page.getByLabel('Message').fill('And sweep it');
     await person.click('Send');
@@ -205,7 +205,7 @@ describeWith('chromium', 'a conversation', () => {
     person.complaints.splice(0);
   });
 
-  it('cancels what runs', async () => {
+  it('cancels a running task', async () => {
     const taskId = await start('Count to a million', 'native-3');
     await status('active');
     await person.click('Stop');
@@ -214,7 +214,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.text('You stopped the agent here.');
   });
 
-  it('tells that the agent failed, and why', async () => {
+  it('shows that the agent failed, and why', async () => {
     const taskId = await start('Do the impossible', 'native-4');
     finish(taskId, 'ERROR', { error: 'No such thing.' });
     await said('Agent', 'No such thing.').waitFor();
@@ -239,7 +239,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.text('Impossible things');
   });
 
-  it('is not set back by an answer that is older than what it has heard', async () => {
+  it('is not overwritten by a response that is older than the received frames', async () => {
     const taskId = await start('Prune the roses', 'native/late');
     await status('active');
     let heard = () => {};
@@ -257,7 +257,7 @@ describeWith('chromium', 'a conversation', () => {
       const { request_id } = await daemon.next('get_messages', ({ session_id }) => session_id === 'native/late');
       daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
     };
-    // It reads at once, and again when it listens.
+    // The page loads at once, and again after its socket has opened.
     const listen = await holdSocket(person.page);
     const opened = person.page.waitForEvent('websocket');
     const first = nextRead();
@@ -280,7 +280,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.page.unroute(late);
   });
 
-  it('reads the history from the machine', async () => {
+  it('loads the history from the machine', async () => {
     const message = (uuid: string, role: string, content: string) => ({
       uuid,
       role,
@@ -300,7 +300,7 @@ describeWith('chromium', 'a conversation', () => {
       newest_uuid: 'm3',
     });
     await said('Agent', 'An old answer').waitFor();
-    // Without a click: the beginning is in sight.
+    // Happens without a click, because the beginning is visible.
     const older = await daemon.next('get_messages', (frame) => frame.before_uuid === 'm2');
     daemon.send({
       type: 'messages',
@@ -314,7 +314,7 @@ describeWith('chromium', 'a conversation', () => {
     await said('You', 'The very first').waitFor();
   });
 
-  it('goes on live after the connection was lost, with what was said meanwhile', async () => {
+  it('continues live after a lost connection, with all messages in between', async () => {
     daemon.event('', 'AGENT_RESPONSE', { session_id: 'native/1', content: 'Said before' });
     await said('Agent', 'Said before').waitFor();
     await person.context.setOffline(true);
@@ -328,7 +328,7 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'Said meanwhile').waitFor();
   });
 
-  it('says that the machine is offline, and lets the message wait for it', async () => {
+  it('shows that the machine is offline, and queues the message', async () => {
     await daemon.drop();
     await person.text('My laptop is offline');
     await person.page.getByLabel('Message').fill('For later');
@@ -342,7 +342,7 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'Here I am.').waitFor();
   });
 
-  it('shows what the agent wrote before the page of a new session was there', async () => {
+  it('shows output of the agent from before the page of a new session had opened', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Begin at once');
     const socket = new Promise<void>((resolve) => {
@@ -372,9 +372,9 @@ describeWith('chromium', 'a conversation', () => {
     await person.text('Done early.');
   });
 
-  it('leads to all sessions from one that was deleted, or that cannot be loaded now', async () => {
+  it('leads to all sessions from a deleted or unavailable one', async () => {
     const all = person.page.getByRole('link', { name: 'All sessions', exact: true });
-    // A refusal: the page does not try again by itself.
+    // The page does not retry after a refusal.
     await person.page.route(/\/api\/sessions\/none\b/, (route) =>
       route.fulfill({ status: 403, json: { code: 'FORBIDDEN', error: 'Not now.', status: 403 } }),
     );
@@ -390,7 +390,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.page.getByRole('main', { name: 'Sessions', exact: true }).waitFor();
   });
 
-  it('keeps what is typed when a part of the page cannot be loaded', async () => {
+  it('keeps typed text if a part of the page cannot be loaded', async () => {
     const commands = /\/assets\/commands-/;
     const taskId = await start('Paint the fence', 'native/fence');
     finish(taskId, 'TASK_COMPLETE', { result: 'It is white.' });
@@ -410,7 +410,7 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'It needs a second coat.').waitFor();
   });
 
-  it('is one tap away from a page that cannot be loaded, which says so', async () => {
+  it('is one tap away from a page that cannot be loaded, which shows the failure', async () => {
     const settings = /\/assets\/settings-/;
     await person.goto('/devices');
     await person.page.route(settings, (route) => route.abort('internetdisconnected'));

@@ -1,4 +1,4 @@
-/** The demonstration, as the real daemon runs it: the log is a true account of what its agent did. */
+/** The demonstration with the real daemon: the log is a true account of the agent's actions. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

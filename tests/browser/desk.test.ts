@@ -1,4 +1,7 @@
-/** A session that a terminal has open, in a real browser: the list, the bar, the sheet, and the way back to the machine. */
+/**
+ * A session that is open in a terminal, in a real browser: the list, the bar, the sheet, and the way back to the
+ * machine.
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Held } from '@relay/protocol';
@@ -27,7 +30,7 @@ const idle = (): Held => ({
   ends: true,
 });
 
-describeWith('chromium', 'a session that a terminal has open', () => {
+describeWith('chromium', 'a session that is open in a terminal', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;
@@ -67,7 +70,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     return frame;
   };
 
-  it('44: shows who has it, for each state, in the conversation and in the list', async () => {
+  it('44: shows its holder for each state, in the conversation and in the list', async () => {
     const states: [Held, string, RegExp][] = [
       [idle(), 'Open at the desk', /^Terminal on .+, idle for 12 min$/],
       [{ ...idle(), state: 'busy', at: ago(3) }, 'Working at the desk', /^Terminal on .+, for 3 min$/],
@@ -103,7 +106,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     await person.page.locator('.meta span', { hasText: /^\s*at the desk\s*$/ }).waitFor();
   });
 
-  it('44: asks what becomes of a message before it is sent: close it there, wait, or keep a draft', async () => {
+  it('44: offers choices before a message is sent: close it there, wait, or keep a draft', async () => {
     for (const [choice, desk] of [
       ['Close it there and send', 'take'],
       ['Send when it’s closed there', 'wait'],
@@ -130,7 +133,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     }
   });
 
-  it('44: offers to stop work there second, and nothing that cannot be done', async () => {
+  it('44: offers to stop the work there as second choice, and only possible actions', async () => {
     hold({ ...idle(), state: 'busy' });
     await bar('Working at the desk').waitFor();
     await person.page.getByLabel('Message', { exact: true }).fill('Stop');
@@ -146,7 +149,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     await person.page.getByLabel('Message', { exact: true }).fill('');
   });
 
-  it('44: comes here without a message, and says what became of that', async () => {
+  it('44: can be taken over without a message, and shows the outcome', async () => {
     hold(idle());
     await person.click('Continue here');
     expect(await answer('busy')).not.toHaveProperty('stop_turn');
@@ -177,7 +180,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     hold(null);
   });
 
-  it('44: goes back to the machine: the menu lets go and shows the command', async () => {
+  it('44: returns to the machine: the menu lets go and shows the command', async () => {
     await person.click('More');
     await person.click('Continue at the desk');
     const { request_id: requestId, let_go: letGo } = await daemon.next('desk_request');

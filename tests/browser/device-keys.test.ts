@@ -1,4 +1,7 @@
-/** Registration keys on the machines page: made, used by a machine without a person beside it, and revoked (rules, 7.13). */
+/**
+ * Registration keys on the machines page: create one, register a machine without a person present, revoke it (rules,
+ * 7.13).
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { send } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
@@ -26,11 +29,11 @@ describeWith('chromium', 'registration keys', () => {
     await relay?.end();
   });
 
-  it('are made with a name, a time and uses, shown once with the command to paste, and revoked', async () => {
+  it('are created with a name, a time and uses, shown once with the command to paste, and revoked', async () => {
     const person = await newPerson(browser, relay.url);
     const { page } = person;
     await person.createAccount(relay.setupLink, 'ada@example.com');
-    // The sign-in is a moment old: the first answer is what an older one gets.
+    // This sign-in is new: the first response is faked for an older one.
     await oldSignIn(page, /\/api\/devices\/keys$/);
     await person.click('Make a key');
     await page.getByLabel('Name (optional)').fill('Build machines');

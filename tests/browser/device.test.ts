@@ -1,4 +1,4 @@
-/** Machines in a real browser: letting one in, turning one away, and what becomes of it. */
+/** Machines in a real browser: letting one in, turning one away, and managing it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, connectDaemon, send } from '@relay/testing';
@@ -37,7 +37,7 @@ describeWith('chromium', 'devices', () => {
   afterEach(() => expect(person.complaints).toEqual([]));
 
   describe('the page of the code', () => {
-    it('shows who asks, and approves nothing by being loaded', async () => {
+    it('shows the machine that asks, and approves nothing by loading', async () => {
       const asked = await askForCode(relay.url, 'build-server.lan', 'Build server');
       await person.goto(asked.link);
       for (const words of ['build-server.lan', 'Build server', 'scripted', '127.0.0.1', 'just now'])
@@ -55,7 +55,7 @@ describeWith('chromium', 'devices', () => {
       expect(granted.body.refresh_token).toMatch(/^rly_drt_/);
     });
 
-    it('S18: asks for the password after an old sign-in, and goes on with the same code', async () => {
+    it('S18: asks for the password after an old sign-in, and continues with the same code', async () => {
       const asked = await askForCode(relay.url, 'loft.lan', 'Loft');
       const owner = await newPerson(browser, relay.url, { viewport: phone });
       await owner.goto(asked.link);
@@ -80,11 +80,11 @@ describeWith('chromium', 'devices', () => {
       expect((await poll(relay.url, asked)).status).toBe(200);
     });
 
-    it('S18: every page of the person says that a machine was allowed, and leads to where it is removed', async () => {
+    it('S18: every page of the person shows that a machine was allowed, and links to its removal', async () => {
       await person.goto('/account');
       await person.heading('Settings');
       const notice = person.page.getByRole('status').filter({ hasText: 'Barn' }).first();
-      // Nothing on the page says that its socket is open by now.
+      // No element of the page shows that its socket is open.
       while (!(await notice.isVisible())) {
         const asked = await askForCode(relay.url, 'barn.lan', 'Barn');
         await send('POST', `${relay.url}/api/devices/code/${asked.userCode}/approve`, {
@@ -108,7 +108,7 @@ describeWith('chromium', 'devices', () => {
       expect((await poll(relay.url, asked)).body.error).toBe('access_denied');
     });
 
-    it('takes a typed code as people type', async () => {
+    it('accepts a code in any usual notation', async () => {
       const asked = await askForCode(relay.url, 'desk.lan', 'Desk');
       await person.goto('/device');
       await person.page
@@ -118,14 +118,14 @@ describeWith('chromium', 'devices', () => {
       await person.text('desk.lan');
     });
 
-    it('says that a code is not known, and asks for another', async () => {
+    it('reports an unknown code, and asks for another', async () => {
       await person.goto('/device?user_code=BBBB-BBBB');
       await person.page.getByRole('alert').getByText('No machine is waiting with this code').waitFor();
       await person.click('Enter another code');
       await person.page.getByLabel('Code shown in the terminal').waitFor();
     });
 
-    it('says that a code was used', async () => {
+    it('reports that a code was used', async () => {
       const asked = await askForCode(relay.url);
       await send('POST', `${relay.url}/api/devices/code/${asked.userCode}/deny`, {
         headers: { Authorization: person.bearer },
@@ -134,7 +134,7 @@ describeWith('chromium', 'devices', () => {
       await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
     });
 
-    it('says so when another person was faster', async () => {
+    it('reports that another person was faster', async () => {
       const asked = await askForCode(relay.url);
       await person.goto(asked.link);
       await person.page.getByRole('button', { name: 'Approve' }).waitFor();
@@ -145,7 +145,7 @@ describeWith('chromium', 'devices', () => {
       await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
     });
 
-    it('comes back with the code after the sign-in', async () => {
+    it('returns to the code after the sign-in', async () => {
       const asked = await askForCode(relay.url, 'attic.lan', 'Attic');
       const stranger = await newPerson(browser, relay.url);
       await stranger.goto(asked.link);
@@ -158,7 +158,7 @@ describeWith('chromium', 'devices', () => {
     });
   });
 
-  it('whose code has expired are not known to the page', async () => {
+  it('shows an expired code as unknown', async () => {
     const hasty = await startBrowserRelay({ DEVICE_CODE_TTL_SECONDS: '1' });
     const owner = await newPerson(browser, hasty.url);
     await owner.createAccount(hasty.setupLink, 'ada@example.com');
@@ -170,7 +170,7 @@ describeWith('chromium', 'devices', () => {
     await hasty.end();
   });
 
-  it('give an ACP app an address and a token, shown once, and take it back', async () => {
+  it('give an ACP app an address and a token, shown once, and revoke it', async () => {
     const { deviceId } = await registeredDevice(person, 'Attic');
     await person.goto(`/devices/${deviceId}`);
     await person.page.getByLabel('The app, like “Phone”').fill('My phone');
@@ -191,7 +191,7 @@ describeWith('chromium', 'devices', () => {
   });
 
   describe('the page that connects a machine', () => {
-    it('leads on to a first session by itself when the machine is online', async () => {
+    it('leads to a first session as soon as the machine is online', async () => {
       const registration = await registeredDevice(person, 'Workshop');
       await person.goto('/devices/new');
       await person.text(`curl -fsSL ${relay.url}/install.sh | sh`);
@@ -205,13 +205,13 @@ describeWith('chromium', 'devices', () => {
       await daemon.close();
     });
 
-    it('stays for a machine that came online before it was opened, while the live stream was away', async () => {
+    it('stays for a machine that came online before it was opened, while the live stream was down', async () => {
       const registration = await registeredDevice(person, 'Garage');
       const listen = await holdSocket(person.page);
       await person.goto('/devices');
       await person.text('Garage');
       const daemon = await connectDaemon(relay.relay, { registration });
-      // The list that the pages share is asked for again when it is this old.
+      // The pages load their shared list again at this age.
       await person.page.waitForTimeout(5500);
       const list = person.page.waitForResponse(/\/api\/devices$/);
       await person.page.locator('a[href$="/devices/new"]').filter({ visible: true }).first().click();
@@ -225,7 +225,7 @@ describeWith('chromium', 'devices', () => {
       await daemon.close();
     });
 
-    it('says that a phone cannot open an address of this computer alone', async () => {
+    it('warns that a phone cannot open an address of this computer', async () => {
       const owner = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
       await owner.goto('/devices/new');
       await owner.signIn('ada@example.com');
@@ -253,7 +253,7 @@ describeWith('chromium', 'devices', () => {
       await daemon.close();
     });
 
-    it('rename a machine, and tell when it was connected', async () => {
+    it('rename a machine, and show its connection times', async () => {
       await person.goto('/devices');
       await person.page.getByRole('link', { name: /Studio/ }).click();
       await person.heading('Studio');
@@ -264,7 +264,7 @@ describeWith('chromium', 'devices', () => {
       await person.picture('device');
     });
 
-    it('remove a machine after a question, and end its connection', async () => {
+    it('remove a machine after a confirmation, and close its connection', async () => {
       const daemon = await connectDaemon(relay.relay, { registration });
       await person.goto('/devices');
       await person.page.getByRole('link', { name: /Garden shed/ }).click();
@@ -274,12 +274,12 @@ describeWith('chromium', 'devices', () => {
       await person.page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
       expect((await daemon.closed).code).toBe(4404);
       await person.heading('Machines');
-      // The list beside the page hears it from the relay.
+      // The list beside the page gets this from the relay.
       await person.page.getByText('Garden shed').first().waitFor({ state: 'detached' });
     });
   });
 
-  it('are asked for once by all of a page', async () => {
+  it('load the list once for all parts of a page', async () => {
     const other = await newPerson(browser, relay.url);
     const asked: string[] = [];
     other.page.on('request', (request) => {
@@ -289,7 +289,7 @@ describeWith('chromium', 'devices', () => {
     await other.signIn('ada@example.com');
     await other.page.waitForURL('**/sessions');
     for (const path of ['/', '/devices', '/sessions/new']) {
-      // Requests of the page before would count here.
+      // Requests of the previous page would count here.
       await other.page.goto('about:blank');
       asked.length = 0;
       const ticket = other.page.waitForResponse(/\/api\/ws-tickets$/);

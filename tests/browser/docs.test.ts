@@ -1,4 +1,4 @@
-/** The documents under `/docs` in a browser: they are searched, read without JavaScript, and fit a phone. */
+/** The documents under `/docs` in a browser: search, reading without JavaScript, and a phone. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
@@ -17,7 +17,7 @@ describeWith('chromium', 'the documents', () => {
     await relay?.end();
   });
 
-  it('are searched by keyboard, and what is found is opened at its place', async () => {
+  it('can be searched by keyboard, and a result opens at its place', async () => {
     const { page, complaints } = await newPerson(browser, relay.url);
     await page.goto(`${relay.url}/docs`);
     await page.keyboard.press('/');
@@ -31,7 +31,7 @@ describeWith('chromium', 'the documents', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('are read on a phone without JavaScript: the menu leads to every page, and nothing is wider than the screen', async () => {
+  it('work on a phone without JavaScript: the menu leads to every page, and nothing is wider than the screen', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 780 } });
     const page = await context.newPage();
     for (const address of ['', 'protocol.html', 'performance.html', 'pictures.html']) {

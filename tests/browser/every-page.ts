@@ -1,4 +1,4 @@
-/** A relay with something on every page: a machine, a session that asks, a code that waits. */
+/** A relay with content on every page: a machine, a session with an open question, a pending code. */
 import { send } from '@relay/testing';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import {
@@ -16,9 +16,9 @@ export interface EveryPage {
   readonly relay: BrowserRelay;
   readonly browser: Browser;
   readonly daemon: TranscriptDaemon;
-  /** Pages of the person, by a name. */
+  /** Pages of the person, with their names. */
   readonly pages: readonly (readonly [name: string, path: string])[];
-  /** Pages of anybody. */
+  /** Pages for guests. */
   readonly open: readonly (readonly [name: string, path: string])[];
   readonly sessionPath: string;
   /** The sign-in of the person, for another browser. */
@@ -112,10 +112,10 @@ export async function startEveryPage(): Promise<EveryPage> {
   };
 }
 
-/** Opens a page and waits until it has what it shows. */
+/** Opens a page and waits until it has its content. */
 export async function settled(person: Person, path: string): Promise<void> {
   await person.goto(path);
-  // While the sign-in is looked for, the page has a heading of its own.
+  // The page has another heading while it looks for the sign-in.
   await person.page.locator('h1').first().waitFor();
   await person.page.locator('p.late').waitFor({ state: 'detached' });
   await person.page.locator('h1').first().waitFor();
@@ -124,7 +124,7 @@ export async function settled(person: Person, path: string): Promise<void> {
   await person.page.evaluate('document.fonts.ready');
 }
 
-/** Texts of the page that do not fit their place, and a page that is wider than the screen. */
+/** Clipped texts of the page, and a page that is wider than the screen. */
 export const cutTexts = (person: Person): Promise<string[]> =>
   person.page.evaluate<string[]>(`(() => {
     const found = [];

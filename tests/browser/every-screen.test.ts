@@ -1,4 +1,4 @@
-/** Every page on small and touched screens, with wide text and without motion (acceptance 29, 30 and 31). */
+/** Every page on small touch screens, with wide text spacing and without motion (acceptance 29, 30 and 31). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { BrowserContextOptions } from 'playwright-core';
@@ -12,7 +12,7 @@ describeWith('chromium', 'every page', () => {
   });
   afterAll(async () => all?.end());
 
-  /** Faults that `find` names on each page, for its person and for a guest. */
+  /** The faults that `find` reports on each page, for its person and for a guest. */
   async function foundOn(options: BrowserContextOptions, find: (person: Person) => Promise<string[]>): Promise<object> {
     const found: Record<string, string[]> = {};
     const [member, guest] = [await all.member(options), await newPerson(all.browser, all.relay.url, options)];
@@ -31,7 +31,7 @@ describeWith('chromium', 'every page', () => {
     return found;
   }
 
-  it('29: has targets of 44 by 44 for a finger, or inside such a label; links in a sentence are as they are', async () => {
+  it('29: has targets of 44 by 44 px for a finger, or inside such a label; links in a sentence are exempt', async () => {
     const small = (person: Person) =>
       person.page.evaluate<
         string[]
@@ -53,11 +53,11 @@ describeWith('chromium', 'every page', () => {
     ['a desk at 200 %', { width: 640, height: 430 }],
     ['a phone on its side', { width: 844, height: 390 }],
   ])(
-    '30: cuts nothing on %s, with the text spacing of WCAG 1.4.12 too',
+    '30: clips nothing on %s, even with the text spacing of WCAG 1.4.12',
     async (_name, viewport) => {
       const cut = async (person: Person) => {
         const plain = await cutTexts(person);
-        // The policy of the page lets no style in but by script.
+        // The policy of the page allows a new style only by script.
         await person.page.evaluate(`{ const sheet = new CSSStyleSheet();
         sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }');
         document.adoptedStyleSheets = [sheet]; }`);
@@ -68,8 +68,8 @@ describeWith('chromium', 'every page', () => {
     180_000,
   );
 
-  it('31: moves nothing for people who want no motion', async () => {
-    // Signs that turn while something is loaded are put on the page.
+  it('31: moves nothing for people who prefer reduced motion', async () => {
+    // Adds the spinner of loading parts to the page.
     const moving = (person: Person) =>
       person.page.evaluate<
         string[]

@@ -1,4 +1,4 @@
-/** The reader of fingerprints of a phone, which finds the right finger: the authenticator that Chromium brings for tests. */
+/** A phone's fingerprint reader that accepts the finger: Chromium's virtual authenticator. */
 import type { CDPSession } from 'playwright-core';
 import type { Person } from './browser.ts';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Firefox of the system as Playwright starts it. Playwright sends every browser the media features of its pages, by a command that this
- * Firefox does not know yet: it is answered here, and all others pass. Arguments go to Firefox.
+ * Starts the system's Firefox for Playwright, with its arguments. Playwright sends every browser the media features of
+ * its pages with a command that this Firefox does not know: this program answers it, and passes all others on.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ const firefox = spawn(process.env.FIREFOX ?? '/usr/bin/firefox-esr', process.arg
 firefox.on('exit', (code) => process.exit(code ?? 1));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => firefox.kill(signal));
 
-/** Messages that come before the other side is open wait for it. */
+/** Queues messages until the other side is open. */
 function pass(from, to, take = () => false) {
   const waiting = [];
   to.on('open', () => waiting.splice(0).forEach((data) => to.send(data)));

@@ -1,4 +1,6 @@
-/** The pages in the colours of the system (acceptance 31): what colours, backgrounds and shadows say elsewhere is still seen. */
+/**
+ * The pages in forced colours (acceptance 31): states that colours, backgrounds and shadows usually show stay visible.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Locator } from 'playwright-core';
@@ -12,7 +14,7 @@ describeWith('chromium', 'the colours of the system', () => {
   beforeAll(async () => {
     all = await startEveryPage();
     person = await all.member({ forcedColors: 'active', viewport: { width: 1360, height: 860 }, hasTouch: false });
-    // A session in each state, on a machine that is away.
+    // A session in each state, on an offline machine.
     await person.page.route(/\/api\/sessions\?/, async (route) => {
       const response = await route.fetch();
       const body = (await response.json()) as { sessions: Record<string, unknown>[] };
@@ -45,7 +47,7 @@ describeWith('chromium', 'the colours of the system', () => {
   };
   const picture = async (clip: Awaited<ReturnType<typeof spot>>) =>
     (await person.page.screenshot({ clip, animations: 'disabled', caret: 'hide' })).toString('base64');
-  /** Whether the spot where it is looks different after the change. */
+  /** Whether the place looks different after the change. */
   async function shows(place: Locator, change: () => Promise<unknown>): Promise<boolean> {
     const clip = await spot(place);
     const before = await picture(clip);
@@ -57,14 +59,14 @@ describeWith('chromium', 'the colours of the system', () => {
   const on = (selector: string, script: string) => () =>
     person.page.evaluate(`{ const one = document.querySelector(${JSON.stringify(selector)}); ${script} }`);
 
-  it('31: tells the states of sessions apart', async () => {
+  it('31: distinguishes the states of sessions', async () => {
     await settled(person, all.sessionPath);
     await person.picture('forced-colours-list');
     const seen = new Set<string>();
     for (const state of ['need', 'work', 'fail', 'wait', 'new', 'idle']) {
       const sign = person.page.locator(`.row .st.${state}`).first();
       await sign.waitFor();
-      // All in one place: between pixels the same sign is drawn in different ways.
+      // Compares them all in one place, because the same sign is drawn differently between pixels.
       const place =
         'position: fixed; z-index: 99; top: 300px; left: 800px; width: 24px; height: 24px; background: Canvas';
       await on(`.row .st.${state}`, `one.style.cssText = '${place}'`)();
@@ -74,7 +76,7 @@ describeWith('chromium', 'the colours of the system', () => {
     expect(seen.size).toBe(6);
   });
 
-  it('31: tells what is chosen, and where the focus is', async () => {
+  it('31: distinguishes the selection and the focus', async () => {
     const { page } = person;
     const faults: string[] = [];
     const check = async (name: string, selector: string, change: () => Promise<unknown>) => {
@@ -105,7 +107,7 @@ describeWith('chromium', 'the colours of the system', () => {
     expect(faults).toEqual([]);
   });
 
-  it('31: tells the states of a call apart', async () => {
+  it('31: distinguishes the states of a call', async () => {
     const call = (status: string, n: number) =>
       put(item(`call-${n}`, 10 + n, { kind: 'tool', id: `c${n}`, title: `make ${n}`, does: 'execute', status }));
     const statuses = ['pending', 'running', 'completed', 'failed', 'rejected'];

@@ -1,4 +1,7 @@
-/** Forms of an agent in the question card, and several questions at once: filled in, checked, kept, refused beside the field, sent. */
+/**
+ * Forms of an agent in the question card, and several concurrent questions: fill in, check, keep, refuse beside the
+ * field, send.
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
@@ -107,7 +110,7 @@ describeWith('chromium', 'a form of an agent', () => {
   /** The id of the newest session before its agent named it. */
   let pendingId = '';
 
-  /** A session whose agent asks this and waits. */
+  /** A session whose agent asks these questions and waits. */
   async function asking(nativeId: string, ...questions: Question[]): Promise<string> {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill(`Move the uploads: ${nativeId}`);
@@ -137,7 +140,7 @@ describeWith('chromium', 'a form of an agent', () => {
   it('is filled in field by field, with its defaults and bounds, and sent as values', async () => {
     await asking('native-form', questionOf('form-1', 'A few things before I start', { fields }));
     await card().getByText('1 of 5').waitFor();
-    // Nothing is chosen: it is said beside the field, and nothing is sent.
+    // Without a choice, an error appears beside the field, and the page sends nothing.
     await button('Next').click();
     await wrong().waitFor();
     expect(await wrong().innerText()).toBe('Answer this to continue.');
@@ -195,7 +198,7 @@ describeWith('chromium', 'a form of an agent', () => {
     await card().waitFor({ state: 'detached' });
   });
 
-  it('keeps what was filled in, and where, when the page is loaded again', async () => {
+  it('keeps its values and its place after a reload', async () => {
     await asking('native-kept', questionOf('form-2', 'A few things before I start', { fields }));
     await option(/^The bucket we have/).check();
     await button('Next').click();
@@ -208,7 +211,7 @@ describeWith('chromium', 'a form of an agent', () => {
     expect(await option(/^The bucket we have/).isChecked()).toBe(true);
   });
 
-  it('shows a refusal of the relay beside its field, and leaves an optional field out', async () => {
+  it('shows a refusal of the relay beside its field, and omits an optional field', async () => {
     const [where] = fields;
     await asking(
       'native-refused',
@@ -248,7 +251,7 @@ describeWith('chromium', 'a form of an agent', () => {
     ],
   });
 
-  it('shows several questions one at a time, and binds each answer to the one that is shown', async () => {
+  it('shows several questions one at a time, and binds each answer to the visible one', async () => {
     await asking(
       'native-several',
       choice('several-1', 'Delete the old bucket?'),
@@ -270,7 +273,7 @@ describeWith('chromium', 'a form of an agent', () => {
     await card().getByRole('heading', { name: 'Delete the old bucket?' }).waitFor();
   });
 
-  it('keeps what was filled in of each of two forms, also when the session had another id then', async () => {
+  it('keeps the values of each of two forms, even from a time when the session had another id', async () => {
     const one = { fields: [fields[3]] };
     await asking('native-two', questionOf('two-1', 'The first form', one), questionOf('two-2', 'The second form', one));
     await card().getByRole('heading', { name: 'The first form' }).waitFor();
@@ -307,7 +310,7 @@ describeWith('chromium', 'a form of an agent', () => {
   const networkIsBack = () => person.page.evaluate(`dispatchEvent(new Event('online'))`);
   const waits = () => person.page.getByText(/It will be sent automatically/);
 
-  it('an answer that waited for the network goes to its question, whichever is shown by then', async () => {
+  it('sends an answer that waited for the network to its own question, even if another one is visible', async () => {
     await asking('native-late', choice('late-1', 'Delete the old bucket?'), choice('late-2', 'Write a note?'));
     await loseNetwork();
     await button('Yes, please').click();
@@ -319,7 +322,7 @@ describeWith('chromium', 'a form of an agent', () => {
     person.complaints.splice(0);
   });
 
-  it('fields that were changed while they waited for the network are sent by the person alone', async () => {
+  it('leaves it to the person to send fields that changed while they waited for the network', async () => {
     await asking('native-changed', questionOf('form-4', 'One thing before I start', { fields: [fields[3]] }));
     await loseNetwork();
     await option('Yes').check();
@@ -333,7 +336,7 @@ describeWith('chromium', 'a form of an agent', () => {
     person.complaints.splice(0);
   });
 
-  it('an answer that waited for the network is dropped when its question is gone, and answers no other', async () => {
+  it('drops an answer that waited for the network when its question is gone, and answers no other', async () => {
     const taskId = await asking('native-gone', choice('gone-1', 'Delete the old bucket?'));
     await loseNetwork();
     await button('Yes, please').click();

@@ -1,4 +1,4 @@
-/** The head of a conversation in a real browser: its dot, its menu, and a session that its agent never began. */
+/** The head of a conversation in a real browser: its dot, its menu, and a session that its agent never started. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestDaemon, connectDaemon } from '@relay/testing';
@@ -43,7 +43,7 @@ describeWith('chromium', 'the head of a conversation', () => {
     return (await daemon.next('task_start')).task_id as string;
   }
 
-  it('D5: a session that its agent never began offers to start again with the message', async () => {
+  it('D5: offers to start a session again with its message if its agent never started it', async () => {
     const taskId = await start('Water the garden');
     daemon.event(taskId, 'ERROR', { error: 'The agent is not installed.' });
     await person.page.locator('main[data-status="failed"]').waitFor();
@@ -83,7 +83,7 @@ describeWith('chromium', 'the head of a conversation', () => {
     expect(await person.page.getByLabel('Title').count()).toBe(0);
   });
 
-  it('W22: the dot of a machine is green only while the relay is reached', async () => {
+  it('W22: shows a green dot for a machine only while the relay is reachable', async () => {
     const dot = person.page.locator('.where .dot');
     await dot.and(person.page.locator(':not(.off)')).waitFor();
     await person.context.setOffline(true);

@@ -1,6 +1,6 @@
 /**
- * Everything that an agent says is hostile: nothing of it runs, becomes a link of another kind or hides what is around it. Texts that are
- * made to cost time: apps/web/test/hostile.test.ts.
+ * All output of the agent is hostile: it never runs, becomes an unexpected link or covers its surroundings. Slow
+ * inputs: apps/web/test/hostile.test.ts.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
@@ -27,7 +27,7 @@ const tricks = [
   'half a pair: \ud800 and \udfff end',
 ].join('\n\n');
 
-describeWith('chromium', 'what a hostile agent says', () => {
+describeWith('chromium', 'hostile output of an agent', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;
@@ -73,7 +73,7 @@ describeWith('chromium', 'what a hostile agent says', () => {
   const row = (title: string) =>
     person.page.locator('.side .row').filter({ has: person.page.getByText(title, { exact: true }) });
 
-  it('runs nothing, links nowhere but to the web, and stays inside of its own element', async () => {
+  it('runs nothing, links only to the web, and stays inside its own element', async () => {
     report(['tricks']);
     say('tricks', tricks);
     await person.goto('/sessions');
@@ -89,12 +89,12 @@ describeWith('chromium', 'what a hostile agent says', () => {
     expect(found).toMatchObject({ elements: 0, hrefs: [] });
     expect(found.hit).toBeUndefined();
     for (const bidi of found.bidi) expect(['isolate', 'plaintext']).toContain(bidi);
-    // Half of a pair arrives as it is, or as the sign for what is none.
+    // Half of a surrogate pair arrives unchanged, or as the replacement character.
     expect(await log.innerText()).toMatch(/half a pair: [\ud800-\udfff\ufffd] and [\ud800-\udfff\ufffd] end/);
     expect(dialogs).toBe(0);
   });
 
-  it('shows output without its control characters, and an image that is none as a file', async () => {
+  it('appears without control characters, and an invalid image as a file', async () => {
     const escapes =
       '\u001b]0;owned\u0007\u001b[2J\u001b[H\u001b]8;;javascript:window.hit=1\u0007press\u001b]8;;\u0007 \u001b[31mred\u001b[0m \u0000\u0008\u009b31m end of output';
     daemon.contents.set('fake image', { mime: 'image/png', bytes: Buffer.from('<script>window.hit=1</script>') });
@@ -126,7 +126,7 @@ describeWith('chromium', 'what a hostile agent says', () => {
     expect(await person.page.evaluate('window.hit')).toBeUndefined();
   });
 
-  it('S6: asks with everything in view that a permission is about, and hides nothing in it', async () => {
+  it('S6: cannot hide anything in a permission, which shows all that it is about', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Clean up the garden');
     await person.click('Start session');

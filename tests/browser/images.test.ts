@@ -1,4 +1,4 @@
-/** Images in a real browser: attached, shown, taken away, pasted and sent, to a machine that takes them and to none other. */
+/** Images in a real browser: attach, show, remove, paste and send, but only to a machine that accepts them. */
 import { describeWith } from '@relay/testing/needs';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
@@ -44,20 +44,20 @@ describeWith('chromium', 'images', () => {
   const shown = () => person.page.getByRole('list', { name: 'Attached images' }).getByRole('img');
   const choose = (...names: string[]) => person.page.getByLabel('Add images').setInputFiles(names.map(png));
 
-  it('are not offered for a machine that takes none', async () => {
+  it('are not offered for a machine that does not accept them', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).waitFor();
     expect(await person.page.getByLabel('Add images').count()).toBe(0);
   });
 
-  it('are offered as soon as its daemon says that it takes them', async () => {
+  it('are offered as soon as its daemon declares that it accepts them', async () => {
     await daemon.close();
     await person.page.getByText('Offline · scripted').waitFor();
     daemon = await connectDaemon(relay.relay, { registration, headers: { 'X-Daemon-Capabilities': 'images' } });
     await person.page.getByLabel('Add images').waitFor();
   });
 
-  it('are shown, each with its name, and can be taken away', async () => {
+  it('are shown with their names, and can be removed', async () => {
     await choose('first.png', 'second.png');
     await person.page.getByRole('img', { name: 'second.png' }).waitFor();
     const widths = "[...document.querySelectorAll('.images img')].map((image) => image.naturalWidth)";
@@ -69,7 +69,7 @@ describeWith('chromium', 'images', () => {
     expect(await shown().count()).toBe(1);
   });
 
-  it('are refused at once when they are something else, and what is there stays', async () => {
+  it('are refused at once if they are something else, and attached ones stay', async () => {
     await person.page
       .getByLabel('Add images')
       .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') });
@@ -77,7 +77,7 @@ describeWith('chromium', 'images', () => {
     expect(await shown().count()).toBe(1);
   });
 
-  it('are refused before they are sent when they are larger than 5 MB', async () => {
+  it('are refused before sending if they are larger than 5 MB', async () => {
     const sent: string[] = [];
     person.page.on('request', (request) => sent.push(request.method()));
     const buffer = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(5 * 1024 * 1024)]);
@@ -97,7 +97,7 @@ describeWith('chromium', 'images', () => {
     await person.text('A pixel.');
   });
 
-  it('are not sent when they were taken away while their message waited for the network', async () => {
+  it('are not sent if they were removed while their message waited for the network', async () => {
     const message = person.page.getByLabel('Message', { exact: true });
     const waits = person.page.locator('.dock').getByText('Waiting for the network');
     await choose('private.png');
@@ -117,7 +117,7 @@ describeWith('chromium', 'images', () => {
     await person.text('Nothing to see.');
   });
 
-  it('can be pasted into a conversation, and are gone when they were sent', async () => {
+  it('can be pasted into a conversation, and disappear from the composer after sending', async () => {
     const message = person.page.getByLabel('Message', { exact: true });
     await message.focus();
     await person.page.evaluate(`{
@@ -147,8 +147,8 @@ describeWith('chromium', 'images', () => {
     await person.page.getByRole('img', { name: 'dropped.png' }).waitFor({ state: 'detached' });
   });
 
-  it('stay with what was typed when they cannot be sent', async () => {
-    // Chrome says that the type is PNG because of the name; the relay looks.
+  it('stay with the typed text if they cannot be sent', async () => {
+    // Chrome derives the type PNG from the name; the relay checks the content.
     await person.page
       .getByLabel('Add images')
       .setInputFiles({ name: 'fake.png', mimeType: 'image/png', buffer: Buffer.from('no image at all') });

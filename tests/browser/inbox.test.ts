@@ -1,4 +1,4 @@
-/** The inbox on the pages: the start page, its answers, and the count outside of the page (rules, 14.16 to 14.18). */
+/** The inbox on the pages: the start page, its answers, and the count outside the page (rules, 14.16 to 14.18). */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
@@ -59,14 +59,14 @@ describeWith('chromium', 'the inbox', () => {
     daemon.event(taskId, type, { ...fields });
     daemon.send({ type: 'status', running_tasks: [] });
   };
-  /** The policy of the page lets no text be evaluated there again and again. */
+  /** Polls from here, because the policy of the page forbids repeated evaluation of a text there. */
   const titleIs = async (title: string) => {
     for (let n = 0; (await person.page.title()) !== title && n < 300; n += 1) await person.page.waitForTimeout(50);
     expect(await person.page.title()).toBe(title);
   };
   const waiting = () => person.page.locator('.inbox');
 
-  it('is the start page: questions are answered there, failures dismissed, others hidden for a while; the title counts', async () => {
+  it('is the start page, to answer questions, dismiss failures and snooze others; the title counts', async () => {
     const migrate = await start('Rate limit for invites', 'migrate', '/home/ada/code/garden-api');
     const charts = await start('Reports in dark mode', 'charts', '/home/ada/code/storefront');
     const checkout = await start('Checkout is slow on Safari', 'checkout', '/home/ada/code/storefront');
@@ -113,7 +113,7 @@ describeWith('chromium', 'the inbox', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'q1', option_id: 'yes' });
     await titleIs('Relay');
 
-    // A page with the focus has seen the end of the turn.
+    // A focused page counts as having seen the end of the turn.
     await waiting()
       .getByRole('link', { name: /Upgrade to Node 24/ })
       .click();
@@ -122,7 +122,7 @@ describeWith('chromium', 'the inbox', () => {
     await person.text('Pick a session, or start one');
   });
 
-  it('lets no one allow what a card does not show, in the list neither', async () => {
+  it('offers no Allow for a permission that a card cannot show, not even in the list', async () => {
     const taskId = await start('Clean up the branches', 'branches', '/home/ada/code/storefront');
     await person.goto('/');
     ask(
@@ -162,7 +162,7 @@ describeWith('chromium', 'the inbox', () => {
     await titleIs('Relay');
   });
 
-  it('is the number on the icon of the app, also over one that was there before the page', async () => {
+  it('sets the number on the icon of the app, and replaces an earlier one', async () => {
     const other = await newPerson(browser, relay.url);
     await other.context.addInitScript(`
       Navigator.prototype.setAppBadge = async (count) => localStorage.setItem('test.badge', count);
@@ -180,7 +180,7 @@ describeWith('chromium', 'the inbox', () => {
     const broken = await start('Prune the roses', 'roses', '/home/ada/code/garden');
     end(broken, 'ERROR', { error: 'no scissors' });
     await badgeIs('1');
-    // A sign-in that ended elsewhere.
+    // The person signed out elsewhere.
     await other.context.clearCookies();
     await other.goto('/sessions');
     await other.heading('Sign in');

@@ -1,4 +1,4 @@
-/** The pages as an app: they can be installed, and take what other apps share (acceptance 26, in part). */
+/** The pages as an app: they can be installed, and accept shared content from other apps (acceptance 26, in part). */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
@@ -22,7 +22,7 @@ describeWith('chromium', 'the pages as an app', () => {
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url, { serviceWorkers: 'allow', viewport: { width: 390, height: 844 } });
     await person.createAccount(relay.setupLink, 'ada@example.com');
-    // Words are shared into a new session, which needs a machine.
+    // Shared text goes into a new session, which needs a machine.
     await registeredDevice(person);
   });
   afterAll(async () => {
@@ -31,7 +31,7 @@ describeWith('chromium', 'the pages as an app', () => {
   });
   afterEach(() => expect(person.complaints).toEqual([]));
 
-  it('can be installed, and take what other apps share', async () => {
+  it('can be installed, and accept shared content of other apps', async () => {
     const session = await person.context.newCDPSession(person.page);
     const { errors, data } = await session.send('Page.getAppManifest');
     expect(errors).toEqual([]);
@@ -44,7 +44,7 @@ describeWith('chromium', 'the pages as an app', () => {
     expect(await field.inputValue()).toBe('Roses\nHow much water?\nhttps://example.com/roses');
   });
 
-  it('offer the installation in the settings, when the browser does', async () => {
+  it('offer the installation in the settings if the browser does', async () => {
     await person.goto('/account');
     await person.heading('Settings');
     await person.page.evaluate(`dispatchEvent(Object.assign(new Event('beforeinstallprompt', { cancelable: true }), {

@@ -84,7 +84,7 @@ describeWith('chromium', 'the keyboard', () => {
     expect(await focus()).toBe('Upgrade to Node 24');
   });
 
-  it('22: what is typed while the palette is on a slow line goes into its field, and nowhere else', async () => {
+  it('22: puts text typed while the palette loads slowly into its field, and nowhere else', async () => {
     const slow = await person.page.context().newPage();
     let release = (): void => undefined;
     const released = new Promise<void>((done) => (release = done));
@@ -122,7 +122,7 @@ describeWith('chromium', 'the keyboard', () => {
     await slow.close();
   });
 
-  it('22: finds sessions, words in messages, machines and pages, and starts a session with the words', async () => {
+  it('22: finds sessions, texts of messages, machines and pages, and starts a session with the text', async () => {
     await openPalette();
     await palette().getByRole('option', { name: /Flaky test/ }).waitFor(); // prettier-ignore
     await everyLook(person, 'palette-empty');
@@ -153,7 +153,7 @@ describeWith('chromium', 'the keyboard', () => {
     expect(await person.page.getByLabel(/^What should/).inputValue()).toBe('macbook');
   });
 
-  it('22: goes to every page, and to the page that it is on, without losing the focus', async () => {
+  it('22: goes to every page, including the current one, without losing the focus', async () => {
     for (const [words, heading] of [
       ['sett', 'Settings'],
       ['apps', 'Apps'],
@@ -170,14 +170,14 @@ describeWith('chromium', 'the keyboard', () => {
       while ((await palette().getByRole('combobox').getAttribute('aria-activedescendant')) !== target)
         await press('ArrowDown');
       await press('Enter');
-      // It closes a moment later; the same keys would close it, too.
+      // The palette closes a moment later; the same keys would close it, too.
       await palette().waitFor({ state: 'detached' });
       await person.heading(heading);
       expect(await focus()).not.toBe('BODY');
     }
   });
 
-  it('22: lists the keys, and turns the single ones off', async () => {
+  it('22: lists the keys, and turns single-letter keys off', async () => {
     await press('?');
     const help = person.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.waitFor();
@@ -203,13 +203,13 @@ describeWith('chromium', 'the keyboard', () => {
     await person.heading('Sessions');
     await press('n');
     await person.heading('New session');
-    // In a field a key is a letter. The draft of another tab is there.
+    // In a field, a key types a letter. The field has the draft of another tab.
     await person.page.getByLabel(/^What should/).fill('');
     await person.page.keyboard.type('new jokes');
     expect(await person.page.getByLabel(/^What should/).inputValue()).toBe('new jokes');
   });
 
-  it('22: moves through the list, opens, archives, and takes it back', async () => {
+  it('22: moves through the list, opens, archives, and undoes that', async () => {
     await person.goto('/sessions');
     await person.text('Upgrade to Node 24');
     await press('j');
@@ -269,7 +269,7 @@ describeWith('chromium', 'the keyboard', () => {
     expect(await focus()).toBe('Message');
   });
 
-  it('22: keeps the focus on the start page when what waits there is answered: on the next question, then on the heading', async () => {
+  it('22: keeps the focus on the start page after an answer: on the next question, then on the heading', async () => {
     const headers = { Authorization: person.bearer };
     for (const [nativeId, title] of [
       ['flaky', 'Which test?'],
@@ -299,7 +299,7 @@ describeWith('chromium', 'the keyboard', () => {
     }
   });
 
-  it('22: keeps the focus after keys are revoked: on the next one, then on the button that makes one', async () => {
+  it('22: keeps the focus after a key is revoked: on the next one, then on the button that creates one', async () => {
     for (const name of ['Build', 'Test']) {
       const body = { name, ttlSeconds: 600, uses: 1 };
       await send('POST', `${relay.url}/api/devices/keys`, { headers: { Authorization: person.bearer }, body });

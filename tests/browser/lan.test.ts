@@ -1,6 +1,6 @@
 /**
- * `npm start -- --lan`, on a phone that trusts what the relay handed over: a browser with a store of certificates of its own. The address
- * is an IP address, as it is without further words; passkeys, which need a name, are in reach.test.ts.
+ * `npm start -- --lan`, on a phone that trusts the relay's certificate: a browser with its own certificate store. The
+ * address is the default IP address; reach.test.ts covers passkeys, which need a name.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
@@ -24,7 +24,7 @@ import { type Person, launchChromium, newPerson, phone, pictures, registeredDevi
 import { connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
 const run = promisify(execFile);
-/** Of this machine, and no name of it: the address of its local network. */
+/** Stands for the local network address of this machine, without a name. */
 const host = '127.0.0.2';
 const daemonProgram = fileURLToPath(new URL('../../apps/daemon/dist/main.js', import.meta.url));
 
@@ -54,7 +54,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is refused by a phone that was not told to trust it, which gets its certificate from the address that the start prints', async () => {
+  it('is refused by a phone before it trusts the certificate, which the printed address serves', async () => {
     const home = join(folder, 'phone');
     const store = join(home, '.pki/nssdb');
     await mkdir(store, { recursive: true });
@@ -65,7 +65,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     await stranger.context.close();
 
     await setupLinkOf(relay);
-    const [, printed = ''] = /certificate once: (\S+) hands it over/.exec(relay.output()) ?? [];
+    const [, printed = ''] = /certificate once: (\S+) has it/.exec(relay.output()) ?? [];
     expect(printed).toBe(trustUrl);
     const learner = await newPerson(browser, url, { viewport: phone });
     await learner.goto(printed);
@@ -83,7 +83,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     person = await newPerson(browser, url, { viewport: phone, serviceWorkers: 'allow' });
   });
 
-  it('signs in, and is a page that may be installed', async () => {
+  it('signs a person in, and can be installed as an app', async () => {
     await person.createAccount(await setupLinkOf(relay), 'ada@example.com');
     await person.goto('/account');
     await person.click('Sign out');
@@ -93,7 +93,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     expect(await person.page.evaluate('navigator.serviceWorker.ready.then(({ scope }) => scope)')).toBe(`${url}/`);
   });
 
-  it('shows a question of an agent while it is asked, and brings the answer', async () => {
+  it('shows an open question of an agent at once, and delivers the answer', async () => {
     const daemon = await connectTranscriptDaemon(
       relay,
       await registeredDevice({ url: relay.url, bearer: person.bearer }),
@@ -116,7 +116,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     expect(person.complaints).toEqual([]);
   });
 
-  it('W12: prints a line that installs on a machine that has never seen the certificate, and stops at another certificate', async () => {
+  it('W12: prints a line that installs a machine without the certificate, and stops at another certificate', async () => {
     await person.goto('/devices/new');
     const line = await person.page.getByLabel('the command that installs', { exact: true }).innerText();
     await person.text('This relay signs its own certificate.');
@@ -133,7 +133,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     expect(stdout).toContain('Installed.');
   });
 
-  it('takes another machine whose programs were told to trust it, and refuses one that was not', async () => {
+  it('accepts another machine whose programs trust it, and refuses one without that trust', async () => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder };
     const words = ['register', '--server', url, '--agent-type', 'demo', '--name', 'second', '--json'];
     await expect(run(process.execPath, [daemonProgram, ...words], { env })).rejects.toThrow('set NODE_EXTRA_CA_CERTS');

@@ -1,4 +1,6 @@
-/** Two whole languages, and layouts of others: German, English that is 40 % longer, and right to left (rules, 17.5). */
+/**
+ * Two complete languages, and layouts for others: German, English that is 40 % longer, and right to left (rules, 17.5).
+ */
 import { readdirSync } from 'node:fs';
 import { describeWith } from '@relay/testing/needs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -41,14 +43,14 @@ describeWith('chromium', 'the pages in other languages', () => {
     });
     afterAll(() => person?.context.close());
 
-    /** Everything that a person sees or hears on the page. */
+    /** All visible and announced texts of the page. */
     const shown = () =>
       person.page.evaluate<string[]>(`[
         ...[...document.querySelectorAll('body *')].flatMap((element) => [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data.trim())),
         ...[...document.querySelectorAll('[aria-label], [title], [placeholder]')].flatMap((element) => ['aria-label', 'title', 'placeholder'].map((name) => element.getAttribute(name) ?? '')),
       ]`);
 
-    it('speak German, and no English', async () => {
+    it('are German, without English', async () => {
       for (const [name, path] of all.pages) {
         await settled(person, path);
         expect(await person.page.evaluate('document.documentElement.lang')).toBe('de');
@@ -58,12 +60,12 @@ describeWith('chromium', 'the pages in other languages', () => {
       expect(person.complaints).toEqual([]);
     });
 
-    it('write dates and numbers as Germans do', async () => {
+    it('format dates and numbers as Germans do', async () => {
       await settled(person, '/account');
       expect(await person.page.locator('dl.facts').innerText()).toMatch(/\d{2}\.\d{2}\.\d{4}, \d{2}:\d{2}/);
     });
 
-    it('say in German that something went wrong, before the sign-in too', async () => {
+    it('report a failure in German, before the sign-in too', async () => {
       const guest = await newPerson(all.browser, all.relay.url, { locale: 'de-DE' });
       await guest.goto('/sign-in');
       await guest.page.getByLabel('E-Mail').fill('nobody@example.com');
@@ -89,7 +91,7 @@ describeWith('chromium', 'the pages in other languages', () => {
     await person.context.close();
   });
 
-  it('follow the choice in the settings, on every page and after loading again', async () => {
+  it('follow the choice in the settings, on every page and after a reload', async () => {
     const person = await all.member();
     await settled(person, '/account');
     await person.page.getByLabel('Language').selectOption('Deutsch');
@@ -140,7 +142,7 @@ describeWith('chromium', 'the pages in other languages', () => {
     await settled(person, all.sessionPath);
     expect(await person.page.evaluate('document.documentElement.dir')).toBe('rtl');
     expect(await leftOf('.side')).toBeGreaterThan(await leftOf('main'));
-    // The message of the person is at the end of the lane, and its words keep their own direction.
+    // The message of the person is at the end of the lane, and its text keeps its own direction.
     const lane = (await person.page.locator('.me').first().boundingBox())!;
     const code = await person.page.locator('.fence').first().boundingBox();
     expect(lane.x).toBeLessThan(code!.x + code!.width / 2);

@@ -1,4 +1,4 @@
-/** Messages that are sent later: from the composer, above it, on their page; on a wide page and a phone. */
+/** Messages for a later time: in the composer, above it, on their page; on a wide page and a phone. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
@@ -15,14 +15,14 @@ import {
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon } from './transcript-daemon.ts';
 
-/** Tomorrow at noon on the clock of this computer, as a field of date and time has it. */
+/** Tomorrow at noon in local time, in the format of a datetime field. */
 function tomorrowNoon(): string {
   const day = new Date(Date.now() + 24 * 3_600_000);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}T12:00`;
 }
 
-describeWith('chromium', 'a message that is sent later', () => {
+describeWith('chromium', 'a message for a later time', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;
@@ -47,7 +47,7 @@ describeWith('chromium', 'a message that is sent later', () => {
   const field = () => person.page.getByRole('textbox', { name: 'Message', exact: true });
   const chips = () => person.page.getByRole('list', { name: 'Sent later' });
 
-  it('waits above the composer and on its page, gets another time, and can be removed', async () => {
+  it('waits above the composer and on its page, can get another time, and can be removed', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Look around');
     await person.click('Start session');
@@ -72,7 +72,7 @@ describeWith('chromium', 'a message that is sent later', () => {
     await dialog.getByRole('button', { name: /^Tomorrow/ }).click();
     await chips().getByText('Then sum up').waitFor();
 
-    // Any other time: the form of the dialog submits nothing but itself.
+    // A custom time: the form of the dialog submits only itself.
     await field().fill('At last report');
     await person.page.keyboard.press('Control+Shift+L');
     await dialog.getByLabel('Date and time').fill(tomorrowNoon());
@@ -100,7 +100,7 @@ describeWith('chromium', 'a message that is sent later', () => {
     await person.page.getByText('No messages to send later.').waitFor();
   });
 
-  it('continues after a usage limit at its reset, ahead of the queue, and the card can be closed', async () => {
+  it('continues at the reset of a usage limit, ahead of the queue, and its card can be closed', async () => {
     const { page } = person;
     await person.goto('/sessions/new');
     await page.getByLabel(/^What should/).fill('Move the invites');

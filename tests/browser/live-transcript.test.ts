@@ -1,4 +1,6 @@
-/** A session of a daemon that keeps a transcript: what is live, what is loaded again, and what a second browser shows is the same. */
+/**
+ * A session of a daemon that keeps a transcript: the page shows the same live, after a reload and in a second browser.
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
@@ -38,7 +40,9 @@ describeWith('chromium', 'a live transcript', () => {
   const pathOf = (nativeId: string) =>
     `/sessions/${encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`)}`;
 
-  /** Starts a session in the browser. The first item is what the person said, under the uuid that the relay gave it. */
+  /**
+   * Starts a session in the browser. The first item is the person's message, under the uuid that the relay assigned.
+   */
   async function start(message: string, nativeId: string): Promise<string> {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill(message);
@@ -56,10 +60,10 @@ describeWith('chromium', 'a live transcript', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   };
 
-  /** The text that a person reads, row after row. */
+  /** The visible text, row after row. */
   const rows = async (page: Page): Promise<string[]> => {
     const texts = await page.locator('.log .entry').allInnerTexts();
-    // Without times of day and clocks.
+    // Without times of day and durations.
     return texts
       .map((text) =>
         text
@@ -71,7 +75,7 @@ describeWith('chromium', 'a live transcript', () => {
   };
   const text = (page: Page, words: string) => page.locator('.log').getByText(words).first().waitFor();
 
-  it('has the same words and calls in the same order live, loaded again and in a second browser', async () => {
+  it('has the same texts and calls in the same order live, after a reload and in a second browser', async () => {
     const taskId = await start('Tidy the beds', 'order');
     const say = (...ops: Parameters<TranscriptDaemon['say']>[2]) => daemon.say(taskId, 'order', ops);
     const call = (n: number) =>
@@ -121,7 +125,7 @@ describeWith('chromium', 'a live transcript', () => {
     await other.context.close();
   });
 
-  it('asks for what it missed, and shows it once', async () => {
+  it('requests missing operations, and shows them once', async () => {
     const taskId = await start('Count the bulbs', 'gap');
     daemon.say(taskId, 'gap', [put(item('count', 2, { kind: 'text', open: true }, 'one '))]);
     await text(person.page, 'one');
@@ -132,7 +136,7 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('shows all of what ended while the page had no network', async () => {
+  it('shows everything that completed while the page had no network', async () => {
     const taskId = await start('Count the roses', 'asleep');
     daemon.say(taskId, 'asleep', [put(item('roses', 2, { kind: 'text', open: true }, 'one rose, '))]);
     await text(person.page, 'one rose');
@@ -148,7 +152,7 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('asks for the last operations of a task when only their message came', async () => {
+  it('requests the last operations of a task if only its message arrived', async () => {
     const taskId = await start('Count the thorns', 'slow');
     daemon.say(taskId, 'slow', [put(item('thorns', 2, { kind: 'text', open: true }, 'one thorn, '))]);
     await text(person.page, 'one thorn');
@@ -157,7 +161,7 @@ describeWith('chromium', 'a live transcript', () => {
     await text(person.page, 'one thorn, two thorns');
   });
 
-  it('asks again for what it missed when the relay did not answer', async () => {
+  it('requests missing operations again if the relay did not answer', async () => {
     const taskId = await start('Count the leaves', 'again');
     daemon.say(taskId, 'again', [put(item('leaves', 2, { kind: 'text', open: true }, 'one leaf, '))]);
     await text(person.page, 'one leaf');
@@ -171,7 +175,7 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('shows all of an answer from its start when it is loaded again while it comes, and keeps it after a stop', async () => {
+  it('shows an answer from its start after a reload in the middle of it, and keeps it after a stop', async () => {
     const taskId = await start('Tell me of roses', 'stop');
     daemon.say(taskId, 'stop', [put(item('roses', 2, { kind: 'text', open: true }, 'Roses were first '))]);
     await text(person.page, 'Roses were first');
@@ -196,7 +200,7 @@ describeWith('chromium', 'a live transcript', () => {
     }
   });
 
-  it('counts from the start of the task, also when it is loaded again and in a second tab', async () => {
+  it('counts from the start of the task, even after a reload and in a second tab', async () => {
     const taskId = await start('Wait for the rain', 'clock');
     const shown = async (page: Page) => {
       const [minutes, seconds] = (await page.locator('.now-line .num').innerText()).split(':').map(Number);
@@ -220,7 +224,7 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('keeps what is sent while it works as a chip: edited, removed, and left there by a stop', async () => {
+  it('keeps a message during a turn as a chip: it can be edited and removed, and survives a stop', async () => {
     const taskId = await start('Dig the pond', 'queue');
     daemon.say(taskId, 'queue', [put(item('dig', 2, { kind: 'text', open: true }, 'Digging'))]);
     await text(person.page, 'Digging');
@@ -257,7 +261,7 @@ describeWith('chromium', 'a live transcript', () => {
     finish(next.task_id as string, 'TASK_COMPLETE', { result: 'Planted.' });
   });
 
-  it('keeps what is typed into a queued message, and the focus, while tasks end and the message is sent', async () => {
+  it('keeps typed changes of a queued message, and the focus, while tasks complete and the message is sent', async () => {
     const taskId = await start('Build the shed', 'edited');
     daemon.say(taskId, 'edited', [put(item('shed', 2, { kind: 'text' }, 'Building'))]);
     const { page } = person;
@@ -293,7 +297,7 @@ describeWith('chromium', 'a live transcript', () => {
     await page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('tries again with what the person said, not with the answer that came after it', async () => {
+  it("retries with the person's message, not with the answer that followed it", async () => {
     const taskId = await start('Delete the build folder', 'retried');
     const question = {
       ...{ uuid: 'may', title: 'May I delete it?', kind: 'permission' },
@@ -321,7 +325,7 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  it('shows images, and a whole output when it is asked for, or that it is gone', async () => {
+  it('shows images, and on request a whole output, or that it is gone', async () => {
     const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
     const taskId = await start('Show me', 'native-contents');
     const lines = Array.from({ length: 30_000 }, (_, n) => `line ${n} of a long ä output`);

@@ -1,4 +1,7 @@
-/** The log of a session in a real browser: where it opens, that it follows, and that it never moves what a person reads. */
+/**
+ * The log of a session in a real browser: it opens at the right place, follows, and never moves the text that a person
+ * reads.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
@@ -25,7 +28,7 @@ describeWith('chromium', 'the log', () => {
   let registration: Registration;
   let daemon: TestDaemon;
   let path: string;
-  /** All that the session holds; the page gets the newest 50, and 50 older ones each time it asks. */
+  /** All messages of the session; the page loads the newest 50, and 50 older ones with each request. */
   let held: Message[] = [];
   let olderAsked = 0;
 
@@ -64,7 +67,7 @@ describeWith('chromium', 'the log', () => {
     return taskId;
   }
 
-  /** The relay answers as it does, with the messages that the test holds. */
+  /** Replaces the messages in the responses of the relay with those of the test. */
   async function serve(page: Page): Promise<void> {
     await page.route(/\/api\/sessions\/[^/?]+\?limit=/, async (route) => {
       if (held.length === 0) return route.continue();
@@ -91,7 +94,10 @@ describeWith('chromium', 'the log', () => {
   const distance = 'Math.round(log.scrollHeight - log.clientHeight - log.scrollTop)';
   const log = `const log = document.querySelector('.log');`;
   const fromEnd = () => evaluate<number>(`{ ${log} ${distance} }`);
-  /** Notes how far the end is in each frame as it is painted, after the observers of the page, from the first frame that shows a row on. */
+  /**
+   * Records the distance from the end in each painted frame, after the observers of the page, starting with the first
+   * frame that shows a row.
+   */
   const sampling = `window.frames_ = []; (function look() {
     ${log}
     if (log && log.querySelector('.entry')) {
@@ -105,7 +111,7 @@ describeWith('chromium', 'the log', () => {
     evaluate(
       `new Promise((done) => { let left = ${count}; (function next() { left-- > 0 ? requestAnimationFrame(next) : done() })() })`,
     );
-  /** The first row that is wholly in view, and where it is. */
+  /** The first completely visible row, and its position. */
   const firstRow = () =>
     evaluate<{ key: string; top: number }>(`{ ${log}
       const top = log.getBoundingClientRect().top;
@@ -119,7 +125,7 @@ describeWith('chromium', 'the log', () => {
   const text = (words: string) => person.page.locator('.log').getByText(words).first().waitFor();
   const opened = () => person.page.locator('.log .entry').first().waitFor();
 
-  it('opens a session of 500 items at its newest, by its address, by loading again and by a click', async () => {
+  it('opens a session of 500 items at its newest, by its address, after a reload and by a click', async () => {
     held = conversation(500);
     await person.page.addInitScript(sampling);
     for (const open of [
@@ -142,7 +148,7 @@ describeWith('chromium', 'the log', () => {
     }
   });
 
-  it('follows at the end while text comes in, and shows all of it in order', async () => {
+  it('follows at the end while text arrives, and shows all of it in order', async () => {
     await person.page.getByLabel('Message').fill('Go on');
     await person.page.getByLabel('Message').press('Enter');
     const taskId = (await daemon.next('task_resume')).task_id as string;
@@ -160,7 +166,7 @@ describeWith('chromium', 'the log', () => {
       Array.from({ length: 60 }, (_, index) => index),
     );
 
-    // Scrolled up: nothing moves, and a button says how much came.
+    // After scrolling up, nothing moves, and a button shows the number of new items.
     await evaluate(`{ ${log} log.scrollTop -= 1500; }`);
     await frames(20);
     const before = await firstRow();
@@ -180,7 +186,7 @@ describeWith('chromium', 'the log', () => {
     await text('All of it is done.');
   });
 
-  /** The place of a row when it no longer moves; a busy machine draws late. */
+  /** The position of a row once it no longer moves; a busy machine draws late. */
   const atRest = async (key: string) => {
     let before = await topOf(key);
     for (let still = 0, n = 0; still < 3 && n < 200; n += 1) {
@@ -192,7 +198,7 @@ describeWith('chromium', 'the log', () => {
     return before;
   };
 
-  it('loads older items ahead, without a click and without moving what is read', async () => {
+  it('loads older items ahead, without a click and without moving the visible text', async () => {
     held = conversation(500);
     await person.page.reload();
     await opened();
@@ -207,13 +213,13 @@ describeWith('chromium', 'the log', () => {
     }
     expect(olderAsked).toBeGreaterThanOrEqual(2);
     expect(Math.max(...jumps)).toBeLessThanOrEqual(4);
-    // At rest.
+    // After the last load.
     const row = await firstRow();
     await frames(30);
     expect(Math.abs(((await topOf(row.key)) ?? -9999) - row.top)).toBeLessThanOrEqual(2);
   });
 
-  it('comes back to the place that was left', async () => {
+  it('returns to its last place', async () => {
     await person.page.reload();
     await opened();
     await frames(20);

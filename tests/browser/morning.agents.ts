@@ -1,6 +1,7 @@
 /**
- * `npm run test:morning`: one morning of a person with three machines. Claude Code, Codex and OpenCode with a simulated model, the real
- * daemon beside each, ten sessions with questions, diffs, failures, and a machine that sleeps. Pictures go to tests/artefacts/.
+ * `npm run test:morning`: one morning of a person with three machines. Claude Code, Codex and OpenCode with a simulated
+ * model, each with the real daemon; ten sessions with questions, diffs, failures, and a machine that sleeps. Pictures
+ * go to tests/artefacts/.
  */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -47,7 +48,7 @@ describe('a morning with three agents', () => {
     await person.click('Approve');
     await registering.wrote(/Registered as device/);
     const up = daemon(machine, 'up');
-    // In a group of its own, so that a machine can be stopped as a whole.
+    // Starts the daemon in its own process group, so that a test can stop the machine as a whole.
     running.set(machine, startProgram(process.execPath, up.args, { cwd: up.cwd, env: up.env, detached: true }));
     await person.heading('New session');
     await person.text(`${machine} is online.`);
@@ -73,7 +74,7 @@ describe('a morning with three agents', () => {
     await person.page.getByLabel('Message', { exact: true }).fill(message);
     await person.page.getByRole('button', { name: /^(Send|Queue)/ }).click();
   };
-  /** Allows what is asked, and waits until the question is closed. */
+  /** Allows the request, and waits until the question is closed. */
   const allow = async () => {
     const question = person.page.locator('[data-prompt]').first();
     const id = await question.getAttribute('data-prompt');
@@ -105,7 +106,7 @@ describe('a morning with three agents', () => {
     for (const { home } of agents.values()) await rm(home, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  it('1: Claude Code reads, asks to write a file, is allowed, and says what it did', async () => {
+  it('1: Claude Code reads, asks to write a file, is allowed, and reports its work', async () => {
     await begin('Laptop', '@@say Reading the notes first.\n@@sh ls -la\n@@write notes.md # Notes');
     await is('waiting');
     await look('01-question');
@@ -115,7 +116,7 @@ describe('a morning with three agents', () => {
     await look('01-done');
   });
 
-  it('2: Claude Code is stopped in the middle of an answer, and goes on', async () => {
+  it('2: Claude Code is stopped in the middle of an answer, and continues', async () => {
     await begin('Laptop', '@@slow 600');
     await is('active');
     await person.page.getByRole('button', { name: /^Stop/ }).first().click();
@@ -156,13 +157,13 @@ describe('a morning with three agents', () => {
     await look('05-done');
   });
 
-  it('6: the model of Codex refuses, and the session says so', async () => {
+  it('6: the model of Codex refuses, and the session shows that', async () => {
     await begin('Studio', '@@fail 400');
     await is('failed', 'idle');
     await look('06-failed');
   });
 
-  it('7: OpenCode writes a file after it was asked', async () => {
+  it('7: OpenCode writes a file after an allowed question', async () => {
     await begin('Build box', '@@write garden.txt roses');
     await is('waiting');
     await look('07-question');
@@ -172,12 +173,12 @@ describe('a morning with three agents', () => {
     await look('07-done');
   });
 
-  it('8: a machine sleeps in the middle of an answer, and the page is right again when it wakes', async () => {
+  it('8: a machine sleeps in the middle of an answer, and the page is correct again when it wakes', async () => {
     const { pid } = running.get('Build box')!.process;
     await begin('Build box', '@@slow 200');
     await is('active');
     process.kill(-pid!, 'SIGSTOP');
-    // The relay waits for the answers to its pings.
+    // The relay waits for the replies to its pings.
     await person.page
       .getByText(/offline/)
       .filter({ visible: true })
@@ -190,7 +191,7 @@ describe('a morning with three agents', () => {
     expect(await person.page.getByText(/As of/).count()).toBe(0);
   });
 
-  it('9: messages wait while OpenCode works, and are answered in their order', async () => {
+  it('9: messages wait while OpenCode works, and get their answers in order', async () => {
     await begin('Build box', '@@slow 100');
     await is('active');
     await tell('@@say first of the queue');
@@ -203,7 +204,7 @@ describe('a morning with three agents', () => {
     await look('09-done');
   });
 
-  it('10: Claude Code asks, and the question is answered from the list', async () => {
+  it('10: Claude Code asks, and the person answers in the list', async () => {
     await begin('Laptop', '@@sh echo made > from-the-list.txt');
     await is('waiting');
     await person.goto('/');

@@ -1,6 +1,7 @@
 /**
- * Notifications in a real browser. Chromium reaches no push service here, so a subscription made of our own keys takes its place; the
- * sealed message is opened with them and handed to the worker of the page, as the browser would do.
+ * Notifications in a real browser. Chromium reaches no push service here, so a subscription with our own keys replaces
+ * the real one; the test opens the sealed message with them and passes it to the service worker, as the browser would
+ * do.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
@@ -67,7 +68,7 @@ describeWith('chromium', 'notifications', () => {
     await worker.send('ServiceWorker.enable');
     await person.createAccount(relay.setupLink, 'ada@example.com');
     daemon = await connectDaemon(relay.relay, { registration: await registeredDevice(person) });
-    // Its history is empty. Without an answer a note about the machine would hide the offer.
+    // Answers with an empty history. Otherwise a note about the machine would cover the offer.
     daemon.socket.on('message', (data: Buffer) => {
       const { type, request_id } = JSON.parse(data.toString()) as Frame;
       if (type === 'get_messages') daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
@@ -83,7 +84,7 @@ describeWith('chromium', 'notifications', () => {
 
   const card = (name: string) => person.page.getByRole('listitem').filter({ hasText: name });
 
-  it('are added for a phone with ntfy, tested, paused and removed', async () => {
+  it('can be added for a phone with ntfy, tested, paused and removed', async () => {
     await person.goto('/account');
     await person.page.getByRole('link', { name: /Notifications/ }).click();
     await person.heading('Notifications');
@@ -117,14 +118,14 @@ describeWith('chromium', 'notifications', () => {
     await person.page.getByRole('heading', { name: 'Where you are notified' }).waitFor({ state: 'detached' });
   });
 
-  it('refuse an address that Relay must not reach, with a sentence', async () => {
+  it('refuse an address that the relay must not reach, with a sentence', async () => {
     await person.page.getByLabel('Webhook, for programs').check();
     await person.page.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:6379/');
     await person.click('Add');
     await person.text('Relay can’t notify this address.');
   });
 
-  it('reach this browser with its page closed, and a tap opens the session', async () => {
+  it('reach this browser without an open page, and a tap opens the session', async () => {
     await person.goto('/notifications');
     await person.click('Turn on notifications');
     await person.text('Notifications are on in this browser.');
@@ -136,7 +137,7 @@ describeWith('chromium', 'notifications', () => {
     await person.page.getByLabel(/^What should/).fill('Water the garden');
     await person.click('Start session');
     const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
-    // The page watches what it starts.
+    // The page watches sessions that it starts.
     await person.page.getByRole('button', { name: 'Notifications of this session: As in Settings' }).waitFor();
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'garden' });
     await person.page.waitForURL('**%3Agarden');
@@ -163,7 +164,8 @@ describeWith('chromium', 'notifications', () => {
     });
     expect(shown!.body).toContain('May I pull the weeds?');
 
-    // A tap, as the worker hears it. Chromium focuses no window without a hand, so focusing is taken for granted.
+    // Dispatches a tap in the service worker. Chromium focuses no window without a user gesture, so the test replaces
+    // that method.
     const [serving] = person.context.serviceWorkers();
     const tap = `dispatchEvent(new NotificationEvent('notificationclick', { notification: tapped }))`;
     await serving!.evaluate(`(async () => {
@@ -173,7 +175,7 @@ describeWith('chromium', 'notifications', () => {
     })()`);
     await person.page.waitForURL(text.notification.navigate);
 
-    // The documents do not hear of it: the session gets a window of its own.
+    // The documents ignore it, so the session gets a new window.
     await person.goto('/docs/');
     const opened = await serving!.evaluate<string>(`new Promise((resolve) => {
       clients.openWindow = async (address) => resolve(address);
@@ -226,7 +228,7 @@ describeWith('chromium', 'notifications', () => {
     await other.context.close();
   });
 
-  it('are chosen by cause, for all addresses and for one, and held in quiet hours', async () => {
+  it('can be chosen by cause, for all addresses and for one, and held in quiet hours', async () => {
     await person.goto('/notifications');
     await person.page.getByLabel('An agent is done').first().selectOption('All sessions');
     await person.page.getByLabel(/^Mute notifications/).check();
@@ -256,7 +258,7 @@ describeWith('chromium', 'notifications', () => {
     await person.page.setViewportSize({ width: 390, height: 844 });
   });
 
-  it('are turned off for one session in its bell', async () => {
+  it('can be turned off for one session in its bell', async () => {
     await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`);
     await person.page.getByRole('button', { name: /^Notifications of this session/ }).click();
     await everyLook(person, 'bell-menu');
@@ -265,7 +267,7 @@ describeWith('chromium', 'notifications', () => {
     await person.page.getByRole('button', { name: 'Notifications of this session: Off' }).waitFor();
   });
 
-  it('stay on in this browser, as its person chose, after a new password and after another endpoint', async () => {
+  it("keep the person's choice in this browser after a new password and after another endpoint", async () => {
     type Address = { id: string; delaySeconds?: number };
     const addresses = async () => {
       const headers = { Authorization: person.bearer };
@@ -294,7 +296,7 @@ describeWith('chromium', 'notifications', () => {
     expect(await another(second)).toMatchObject({ delaySeconds: 300 });
   });
 
-  it('are turned off, and the relay forgets this browser', async () => {
+  it('can be turned off, and the relay forgets this browser', async () => {
     await person.goto('/notifications');
     await person.click('Turn off');
     await person.page.getByRole('button', { name: 'Turn on notifications' }).waitFor();
@@ -303,7 +305,7 @@ describeWith('chromium', 'notifications', () => {
     expect(body).toEqual({ subscriptions: [] });
   });
 
-  it('end with the sign-in', async () => {
+  it('stop after the sign-out', async () => {
     await person.click('Turn on notifications');
     await person.text('Notifications are on in this browser.');
     await person.goto('/account');

@@ -1,4 +1,7 @@
-/** The pages without a network, and a new version of them: what was read stays, and a person is not disturbed (acceptance 19 and 26). */
+/**
+ * The pages without a network, and with a new version: content stays, and a person is not interrupted (acceptance 19
+ * and 26).
+ */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { connectDaemon } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
@@ -56,14 +59,14 @@ describeWith('chromium', 'the pages without a network', () => {
       : new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true })))`);
   const kept = () => person.page.evaluate<string[]>(`indexedDB.databases().then((all) => all.map(({ name }) => name))`);
 
-  it('W3: keep what was read, in a tab too, and show it without a network', async () => {
+  it('W3: keep their content, in a tab too, and show it without a network', async () => {
     await person.goto(path);
     await person.text('The roses have water.');
     await controlled();
     expect(await untilKept(person.page, 'relay-last', 'conversations', 'The roses have water.')).toBe(1);
 
     await person.context.setOffline(true);
-    /** `change` gets the list that this browser keeps, as `list`. */
+    /** Changes the list that this browser keeps; `change` is a script with the variable `list`. */
     const changeKept = (change: string) =>
       person.page.evaluate(`new Promise((resolve, reject) => {
         const request = indexedDB.open('relay-last');
@@ -77,7 +80,7 @@ describeWith('chromium', 'the pages without a network', () => {
       })`);
     await person.goto('/sessions');
     await person.text(/You’re offline\. This is what was read here, as of \d+:\d\d/);
-    // Months ago, and of a session without a name.
+    // Saved months ago, with a session without a name.
     await changeKept(`list.at = '2026-01-05T10:31:00Z';
       list.sessions.push({ ...list.sessions[0], id: 'unnamed', title: '', lastMessage: 'See **the roses**.' })`);
     await person.goto('/sessions');
@@ -98,7 +101,7 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.text(/You’re offline/);
     await everyLook(person, 'offline-session');
     await person.page.setViewportSize({ width: 390, height: 844 });
-    // The first requests after it fail, as they do where no name can be resolved yet.
+    // The first requests fail, as they do before names can be resolved again.
     await person.context.route('**/oauth2/authorize?**', (route) => route.abort('internetdisconnected'), { times: 2 });
     const seen: string[] = [];
     const see = (what: string) => void seen.push(`${new Date().toISOString()} ${what}`);
@@ -107,9 +110,9 @@ describeWith('chromium', 'the pages without a network', () => {
     person.page.on('response', (one) => see(`got ${one.status()} ${one.url()}`));
     see('there is a network');
     await person.context.setOffline(false);
-    // Chromium 150 does not say so itself where the network is an emulated one; 156 does.
+    // Chromium 150 does not send this event itself for an emulated network; 156 does.
     await person.page.evaluate(`dispatchEvent(new Event('online'))`);
-    // By itself, as soon as there is a network.
+    // Happens by itself, as soon as there is a network.
     const gone = person.page.getByText(/You’re offline/).waitFor({ state: 'detached' });
     await gone.catch(async (error: unknown) => {
       see(`the page says ${await person.page.evaluate<string>('`${navigator.onLine} ${document.visibilityState}`')}`);
@@ -118,7 +121,7 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.text('The roses have water.');
   });
 
-  it('ask again when a machine is back before the relay has called it offline', async () => {
+  it('ask again when a machine reconnects before the relay has reported it offline', async () => {
     await daemon.drop();
     await person.goto(path);
     await person.text('The roses have water.');
@@ -136,7 +139,7 @@ describeWith('chromium', 'the pages without a network', () => {
     expect(await person.page.locator('.bar .dot.off').count()).toBe(0);
   });
 
-  it('load older words again once the machine is back', async () => {
+  it('load older messages again once the machine is online', async () => {
     const lines = Array.from({ length: 70 }, (_, index) => ({
       uuid: `m${index + 1}`,
       role: 'AGENT',
@@ -144,7 +147,7 @@ describeWith('chromium', 'the pages without a network', () => {
       timestamp: new Date(Date.UTC(2026, 10, 20, 10, index)).toISOString(),
     }));
     const registration = await registeredDevice(person, 'Old laptop');
-    /** It keeps no transcript. */
+    /** Connects a daemon without transcripts. */
     const connect = async () => {
       const old = await connectDaemon(relay.relay, {
         registration,
@@ -172,7 +175,7 @@ describeWith('chromium', 'the pages without a network', () => {
     await old.drop();
     await person.page.reload();
     await person.text(/As of \d/);
-    // The relay has called it offline.
+    // The relay has reported it offline.
     await person.text(/^Old laptop is offline/);
     lines.push({ ...lines[69]!, uuid: 'm71', content: 'Line 71.' });
     old = await connect();
@@ -185,7 +188,7 @@ describeWith('chromium', 'the pages without a network', () => {
     await old.drop();
   });
 
-  it('show what was read while the machine is offline, and since when', async () => {
+  it('show their content while the machine is offline, and since when', async () => {
     await daemon.drop();
     await person.goto(path);
     await person.text('The roses have water.');
@@ -195,12 +198,13 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.page.setViewportSize({ width: 390, height: 844 });
   });
 
-  it('wait with a new version until it is wanted, and until no one writes', async () => {
+  it('apply a new version only on request, and not while the person types', async () => {
     await person.goto('/sessions/new');
     const field = person.page.getByLabel(/^What should/);
     await field.fill('A half-written thought');
     await person.page.evaluate(`window.mark = 'this page'`);
-    // The pages let no second policy name a script, so a document of the relay without their policy brings the version.
+    // A script can come from the pages' own policy only, so another document of the relay, without that policy,
+    // installs the version.
     const beside = await person.context.newPage();
     await beside.goto(`${relay.url}/health`);
     await beside.evaluate(`navigator.serviceWorker.register('/sw.js?next')
@@ -222,7 +226,7 @@ describeWith('chromium', 'the pages without a network', () => {
     expect(await person.page.evaluate<string | undefined>('window.mark')).toBeUndefined();
   });
 
-  it('forget what was read with the sign-in', async () => {
+  it('delete their content at sign-out', async () => {
     await person.goto('/account');
     expect(await kept()).toContain('relay-last');
     await person.click('Sign out');

@@ -1,4 +1,4 @@
-/** A conversation that a browser opens by its address: the page reads before it listens. */
+/** A conversation that a browser opens by its address: the page loads it before its live socket is open. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestDaemon, connectDaemon } from '@relay/testing';
@@ -25,12 +25,12 @@ describeWith('chromium', 'a conversation that is opened by its address', () => {
     relay = await startBrowserRelay();
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url);
-    // From the first page on: the daemon watches only for the page of this test.
+    // Holds the socket from the first page on, so the daemon watches only for the page of this test.
     listen = await holdSocket(person.page);
     await person.createAccount(relay.setupLink, 'ada@example.com');
     daemon = await connectDaemon(relay.relay, {
       registration: await registeredDevice(person),
-      // A pong says that what was sent before is written down.
+      // A pong confirms that earlier frames are stored.
       headers: { 'X-Daemon-Capabilities': 'receipts' },
     });
   });
@@ -48,13 +48,13 @@ describeWith('chromium', 'a conversation that is opened by its address', () => {
     timestamp: '2026-11-20T10:00:00.000Z',
   });
 
-  /** The next time that the daemon is asked what was said, it answers this. */
+  /** Answers the next history request of this daemon. */
   async function tell(...messages: object[]): Promise<void> {
     const { request_id } = await daemon.next('get_messages', atDesk);
     daemon.send({ type: 'messages', request_id, messages, has_more: false });
   }
 
-  it('shows at once what it read, and when it listens what was said meanwhile; the daemon is told to watch', async () => {
+  it('shows the loaded messages at once, and later ones when its socket opens; the daemon starts to watch', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk', title: 'At the desk' }] });
     daemon.socket.ping();
     await once(daemon.socket, 'pong');
@@ -64,20 +64,20 @@ describeWith('chromium', 'a conversation that is opened by its address', () => {
     await person.text('Said before');
 
     listen();
-    // No app watched the session, so the daemon sent nothing unasked: the second message is in the history alone.
+    // No app watched the session, so the daemon sent nothing by itself: only its history has the second message.
     await tell(message('m1', 'Said before'), message('m2', 'Said meanwhile'));
     await person.text('Said meanwhile');
     await daemon.next('watch_session', atDesk);
     expect(person.complaints).toEqual([]);
   });
 
-  it('shows what it read first until what it reads again has come', async () => {
+  it('keeps the loaded messages until the second load completes', async () => {
     let wasAskedAgain = () => {};
     const askedAgain = new Promise<void>((resolve) => (wasAskedAgain = resolve));
     let wasShown = () => {};
     const shown = new Promise<void>((resolve) => (wasShown = resolve));
     let reads = 0;
-    // Else it may listen before it reads, and needs no second look.
+    // Otherwise the socket could open before the first load, which makes a second one unnecessary.
     const listenAgain = await holdSocket(person.page);
     await person.page.route(/\/api\/sessions\/[^/?]+(\?|$)/, async (route) => {
       if (++reads === 1) {

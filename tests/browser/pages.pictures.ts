@@ -1,4 +1,4 @@
-/** `npm run pictures`: every page as people see it, on a desk and on a phone, light and dark, into docs/pictures/. */
+/** `npm run pictures`: every page on a desk and on a phone, light and dark, into docs/pictures/. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import {
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
-/** The design was drawn with these; pictures look alike on machines that have them. */
+/** The fonts of the design; machines with these fonts take the same pictures. */
 const fonts = join(tmpdir(), 'relay-pictures-fonts.conf');
 writeFileSync(
   fonts,
@@ -39,7 +39,7 @@ process.env.FONTCONFIG_FILE = fonts;
 
 const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const mostBytes = 3_000_000;
-/** A port of its own, so that addresses in the pictures are those of the README. */
+/** A fixed port, so that addresses in the pictures equal the README. */
 const port = 4000;
 const looks = [
   { name: 'desk-light', width: 1360, height: 860, colorScheme: 'light' },
@@ -48,10 +48,10 @@ const looks = [
   { name: 'phone-dark', width: 390, height: 844, colorScheme: 'dark' },
   { name: 'phone-wide', width: 844, height: 390, colorScheme: 'light' },
 ] as const;
-/** A phone on its side is shown where it is tight. */
+/** Only narrow layouts need a picture of a phone on its side. */
 const upright = looks.map(({ name }) => name).filter((name) => name !== 'phone-wide');
 
-/** A program on this computer asks to act for the person. */
+/** A program on this computer asks for access. */
 const consentPath = `/auth/oauth2/authorize?${new URLSearchParams({
   response_type: 'code',
   client_id: 'relay-cli',
@@ -65,7 +65,7 @@ const consentPath = `/auth/oauth2/authorize?${new URLSearchParams({
 const call = (n: number, does: string, fields: object) =>
   item(`c${n}`, n, { kind: 'tool', id: `c${n}`, title: '', does, status: 'completed', ...fields });
 const saved = [' async function save(file: File) {', "-  if (file.size > limit) throw new Error('large');", '+  if (file.size > limit) throw new TooLarge(file.size);', '+  if (!isImage(file.type)) throw new NoImage(file.type);', '   return store.put(file);', ' }']; // prettier-ignore
-/** A turn of an agent, from the words of the person to its answer. */
+/** A turn of an agent, from the person's message to its answer. */
 const story = [
   item('s2', 2, { kind: 'thought' }, 'I look at `save` first.'),
   call(3, 'read', { places: [{ path: 'src/uploads/save.ts' }] }),
@@ -109,13 +109,13 @@ describe('pictures', () => {
     await relay?.end();
   });
 
-  /** The page that is open, in every look. */
+  /** Takes pictures of the open page in every look. */
   async function take(name: string, only: readonly string[] = upright): Promise<void> {
     const client = await person.context.newCDPSession(person.page);
     for (const { name: look, colorScheme, ...viewport } of looks.filter((one) => only.includes(one.name))) {
       await person.page.setViewportSize(viewport);
       await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Colours change in a moment of their own.
+      // Waits for the transitions of colours.
       await person.page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
       await person.page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       const { data } = await client.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
@@ -128,7 +128,7 @@ describe('pictures', () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill(words);
     await person.page.getByLabel('Folder on the machine').fill(`/home/ada/code/${project}`);
-    // The list of folders would lie over the button.
+    // Closes the list of folders, which would cover the button.
     await person.page.keyboard.press('Tab');
     await person.page.getByRole('radio', { name: /MacBook Pro/ }).check({ force: true });
     await person.click('Start session');
@@ -161,7 +161,7 @@ describe('pictures', () => {
     });
   };
 
-  it('takes the pictures of people who are not signed in, and of the first machine', async () => {
+  it('takes the pictures of guests, and of the first machine', async () => {
     await person.goto(relay.setupLink);
     await person.heading('Create the first account');
     await take('setup', ['desk-light', 'phone-dark']);
@@ -283,7 +283,7 @@ describe('pictures', () => {
     }
   });
 
-  it('takes the pictures of what is given out once: a key, a token, a link', async () => {
+  it('takes the pictures of secrets that are shown once: a key, a token, a link', async () => {
     const { page } = person;
     await person.goto('/devices');
     await person.click('Make a key');

@@ -1,4 +1,6 @@
-/** Passkeys with the authenticator that Chromium brings for tests: added, used on both ways in, renamed and removed (rules, 8.25). */
+/**
+ * Passkeys with Chromium's virtual authenticator: add, sign in with them in both ways, rename and remove (rules, 8.25).
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { oneTimeCode } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
@@ -44,7 +46,7 @@ describeWith('chromium', 'passkeys', () => {
   };
   const passkeys = () => owner.page.getByRole('region', { name: 'Passkeys' });
 
-  it('are added with one touch, after the password where the sign-in is old; a device has one', async () => {
+  it('are added with one touch, after the password if the sign-in is old; a device has one', async () => {
     await owner.goto('/account');
     await oldSignIn(owner.page, /\/auth\/passkey\/generate-register-options$/, 'GET');
     await owner.click('Add a passkey');
@@ -59,7 +61,7 @@ describeWith('chromium', 'passkeys', () => {
     expect(await passkeys().getByRole('listitem').count()).toBe(1);
   });
 
-  it('sign in without email and password, and lead on to the page that was asked for', async () => {
+  it('sign in without email and password, and lead to the requested page', async () => {
     await signedOut();
     await everyLook(owner, 'passkeys-sign-in');
     const asked = await askForCode(relay.url);
@@ -72,7 +74,7 @@ describeWith('chromium', 'passkeys', () => {
       .waitFor();
   });
 
-  it('say so when the device refuses, and take the password then', async () => {
+  it('report a refusal of the device, and offer the password instead', async () => {
     await signedOut();
     await reader.cdp.send('WebAuthn.setUserVerified', { ...reader, isUserVerified: false });
     await owner.click('Sign in with a passkey');
@@ -101,7 +103,7 @@ describeWith('chromium', 'passkeys', () => {
     await owner.heading('Settings');
   });
 
-  it('have another name, and end', async () => {
+  it('can be renamed and removed', async () => {
     await owner.goto('/account');
     await owner.click('Rename Chrome on Linux');
     await owner.page.getByLabel('Name of the passkey').fill('Work phone');

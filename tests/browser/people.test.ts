@@ -1,4 +1,4 @@
-/** Accounts in a real browser: the first one, invitations, passwords, and every way out. */
+/** Accounts in a real browser: the first one, invitations, passwords, and every way to sign out. */
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
@@ -20,7 +20,7 @@ describeWith('chromium', 'accounts', () => {
   let browser: Browser;
   const people: Person[] = [];
 
-  /** A browser of their own, closed after the test. */
+  /** A new browser, closed after the test. */
   async function visitor(): Promise<Person> {
     const person = await newPerson(browser, relay.url, { viewport: phone });
     people.push(person);
@@ -54,14 +54,14 @@ describeWith('chromium', 'accounts', () => {
     }
   });
 
-  it('says that the first link was used, and takes it out of the address', async () => {
+  it('reports that the first link was used, and removes it from the address', async () => {
     const person = await visitor();
     await person.goto(relay.setupLink);
     await person.text('This link has been used or replaced');
     expect(person.page.url()).toBe(`${relay.url}/setup`);
   });
 
-  it('says in one sentence that a password is wrong, and lets the right one in', async () => {
+  it('reports a wrong password in one sentence, and accepts the correct one', async () => {
     const person = await visitor();
     await person.goto('/sign-in');
     await person.signIn(email, 'not the password');
@@ -71,7 +71,7 @@ describeWith('chromium', 'accounts', () => {
     await person.heading('Sessions');
   });
 
-  it('shows a password to its owner who asks for it', async () => {
+  it('shows a password to its owner on request', async () => {
     const person = await visitor();
     await person.goto('/sign-in');
     const field = person.page.getByLabel('Password', { exact: true });
@@ -80,7 +80,7 @@ describeWith('chromium', 'accounts', () => {
     expect(await field.getAttribute('type')).toBe('text');
   });
 
-  it('stays signed in when the page is loaded again, and keeps no token where scripts could find it', async () => {
+  it('stays signed in after a reload, and keeps no token within reach of scripts', async () => {
     const person = await signedIn();
     await person.page.reload();
     await person.heading('Settings');
@@ -88,7 +88,7 @@ describeWith('chromium', 'accounts', () => {
     expect(await person.page.evaluate('document.cookie')).toBe('');
   });
 
-  it('renews its token before it ends, on the live socket too', async () => {
+  it('renews its token before it expires, on the live socket too', async () => {
     const person = await visitor();
     await person.page.clock.install();
     const isOpen = new Promise<void>((resolve) => void person.page.exposeFunction('liveSocketOpened', resolve));
@@ -103,7 +103,7 @@ describeWith('chromium', 'accounts', () => {
     await person.signIn(email);
     const socket = await opened;
     await person.heading('Machines');
-    // Minutes that pass while it opens would be minutes without an answer: it is given up after seconds.
+    // The faked minutes would count as a lack of frames while the socket opens, which times out after seconds.
     await isOpen;
     const heard = socket.waitForEvent('framereceived', { predicate: ({ payload }) => /auth_ok/.test(String(payload)) });
     await person.page.clock.fastForward('09:30');
@@ -136,7 +136,7 @@ describeWith('chromium', 'accounts', () => {
     await other.text('This invitation has been used or has expired');
   });
 
-  it('tells why an account cannot be created, and keeps what was typed', async () => {
+  it('shows why an account cannot be created, and keeps the typed text', async () => {
     const host = await signedIn();
     await host.click('Create invitation link');
     const link = await host.page.getByRole('group', { name: 'the invitation link' }).innerText();
@@ -159,7 +159,7 @@ describeWith('chromium', 'accounts', () => {
     await person.page.getByRole('definition').getByText('Ada Lovelace').waitFor();
   });
 
-  it('changes the password: this browser stays, others are out', async () => {
+  it('changes the password: this browser stays signed in, others do not', async () => {
     const person = await signedIn();
     const other = await signedIn();
     const change = async (from: string, to: string) => {
@@ -188,7 +188,7 @@ describeWith('chromium', 'accounts', () => {
     await person.heading('Sign in');
   });
 
-  it('throws every other browser out when a person signs out everywhere', async () => {
+  it('signs every other browser out when a person signs out everywhere', async () => {
     const person = await signedIn();
     const other = await signedIn();
     await other.goto('/devices');
@@ -196,14 +196,14 @@ describeWith('chromium', 'accounts', () => {
     await person.click('Sign out everywhere');
     await person.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
     await person.heading('Sign in');
-    // Nothing was pressed there.
+    // Appears without any action there.
     await other.text('You were signed out');
     await other.heading('Sign in');
     await other.signIn(email);
     await other.heading('Machines');
   });
 
-  it('sends people who opened it under another name to its own address', async () => {
+  it('redirects people who used another host name to its own address', async () => {
     const person = await visitor();
     await person.goto(`${relay.url.replace('localhost', '127.0.0.1')}/devices`);
     await person.page.getByRole('link', { name: 'Go there' }).click();

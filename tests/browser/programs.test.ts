@@ -1,4 +1,7 @@
-/** Programs that act for a person: consent and revocation in a real browser, with a program that listens on this machine. */
+/**
+ * Programs that act for a person: consent and revocation in a real browser, with a program that listens on this
+ * machine.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';
@@ -64,7 +67,7 @@ describeWith('chromium', 'a program', () => {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
 
-  it('is told when its person says no', async () => {
+  it('gets an error when its person refuses', async () => {
     await person.goto(request());
     await person.text('Sign in to continue to');
     await person.signIn('ada@example.com');
@@ -96,7 +99,7 @@ describeWith('chromium', 'a program', () => {
     refreshToken = answer.body.refresh_token as string;
   });
 
-  it('S18: is allowed with the password after an old sign-in, and its request is not lost', async () => {
+  it('S18: can be allowed with the password after an old sign-in, and its request stays valid', async () => {
     await person.goto(request());
     await person.heading('Allow access?');
     await oldSignIn(person.page, /\/oauth2\/consent$/);
@@ -112,7 +115,7 @@ describeWith('chromium', 'a program', () => {
     await person.page.setViewportSize(phone);
   });
 
-  it('S1: is asked about again, although it was allowed before', async () => {
+  it('S1: needs consent again, even if it was allowed before', async () => {
     await person.goto(request());
     await person.heading('Allow access?');
     await person.text('Command line');

@@ -1,4 +1,4 @@
-/** Signing in with an account elsewhere, in a real browser: the service is a real OpenID provider on another port. */
+/** Signing in with an external account, in a real browser: the provider is a real OpenID provider on another port. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
@@ -17,7 +17,7 @@ import {
 
 const secret = 'a secret of the relay at the provider';
 
-describeWith('chromium', 'an account elsewhere', () => {
+describeWith('chromium', 'an external account', () => {
   let corp: OpenIdProvider;
   let relay: BrowserRelay;
   let browser: Browser;
@@ -63,7 +63,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     await person.context.close();
   });
 
-  it('is no way in while the service is away, and the page says which', async () => {
+  it('is unavailable while its provider is down, and the page names the provider', async () => {
     await corp.setDown(true);
     await person.goto('/sign-in');
     await person.click('Continue with Example Corp');
@@ -71,7 +71,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     await corp.setDown(false);
   });
 
-  it('becomes the first account with the link of the console', async () => {
+  it('becomes the first account with the link from the console', async () => {
     corp.visitor = 'alice';
     await person.goto(relay.setupLink);
     await person.click('Continue with Example Corp');
@@ -80,7 +80,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     await person.page.getByRole('definition').getByText('alice@example.com').waitFor();
   });
 
-  it('brings a person back to the machine that waits', async () => {
+  it('returns a person to the waiting machine', async () => {
     corp.visitor = 'alice';
     const asked = await askForCode(relay.url, 'attic.lan', 'Attic');
     await person.goto(asked.link);
@@ -92,7 +92,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     expect(person.page.url()).toBe(asked.link);
   });
 
-  it('S18: is asked again after an old sign-in, and brings a person back to the machine and to the program', async () => {
+  it('S18: is confirmed again after an old sign-in, and returns a person to the machine and to the program', async () => {
     corp.visitor = 'alice';
     const asked = await askForCode(relay.url, 'cellar.lan', 'Cellar');
     const owner = await newPerson(browser, relay.url, { viewport: phone });
@@ -129,7 +129,7 @@ describeWith('chromium', 'an account elsewhere', () => {
     await owner.context.close();
   });
 
-  it('of a person who was not invited is refused with the reason', async () => {
+  it('of a person without an invitation is refused with the reason', async () => {
     corp.visitor = 'bob';
     await person.goto('/sign-in');
     await person.click('Continue with Example Corp');

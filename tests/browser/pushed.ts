@@ -1,6 +1,7 @@
 /**
- * Web Push without a push service, which Chromium reaches none of in a test: a subscription made of our own keys takes the place of the browser's.
- * The sealed message is opened with them and handed to the worker of the page, as the browser would do.
+ * Web Push without a push service, because Chromium reaches none in a test: a subscription with our own keys replaces
+ * the browser's. The test opens the sealed message with them and passes it to the service worker, as the browser would
+ * do.
  */
 import { type PushReceiver, openPushKeys } from '@relay/testing';
 import type { Person } from './browser.ts';
@@ -22,17 +23,17 @@ export interface Shown {
 }
 
 export interface PushedBrowser {
-  /** The messages that were sent to it, opened. */
+  /** All messages to this subscription, decrypted. */
   messages(): Pushed[];
-  /** Hands one to the worker, which runs also while no page is open. */
+  /** Passes one to the worker, which also runs without an open page. */
   deliver(message: object): Promise<void>;
   /** The notifications on the screen. */
   shown(): Promise<Shown[]>;
-  /** A tap on the newest notification, or on one of its buttons, as the worker hears it. */
+  /** Dispatches a tap on the newest notification, or on one of its buttons, in the worker. */
   tap(action?: string, reply?: string): Promise<void>;
 }
 
-/** Call before the first page of the person. */
+/** Call this before the first page of the person. */
 export async function pushedBrowser(person: Person, receiver: PushReceiver, path: string): Promise<PushedBrowser> {
   const keys = openPushKeys();
   const { context, page, url } = person;

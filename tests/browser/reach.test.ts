@@ -1,6 +1,6 @@
 /**
- * The relay on a phone by the recipe of docs/reach.md: Caddy with a certificate of its own, which stands for a tunnel too. The address has a
- * name and https, so the phone has all of it: sign-in, passkeys, the worker, questions and answers.
+ * The relay on a phone by the recipe of docs/reach.md: Caddy with its own certificate, also in place of a tunnel. The
+ * address has a name and https, so everything works on the phone: sign-in, passkeys, the worker, questions and answers.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { X509Certificate, createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ import { connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 const name = 'relay.home.arpa';
 const document = new URL('../../docs/reach.md', import.meta.url);
 
-/** The Caddyfile as it is printed, on free ports. */
+/** The printed Caddyfile, on free ports. */
 async function caddyfile(httpPort: number, httpsPort: number, relayPort: number): Promise<string> {
   const printed = /```\n(\{[\s\S]*?tls internal[\s\S]*?)```/.exec(await readFile(document, 'utf8'))![1]!;
   const ports = `{\n\tadmin off\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}`;
@@ -50,7 +50,7 @@ describeWith(['chromium', 'caddy'], 'the relay behind Caddy, on a phone', () => 
     await caddy.wrote(/serving initial configuration/);
     const publicUrl = `https://${name}:${httpsPort}`;
     relay = await startBrowserRelay({ PUBLIC_URL: publicUrl, TRUST_PROXY: 'loopback' }, relayPort);
-    // The phone was told to trust it.
+    // The person made the phone trust this authority.
     const authority = new X509Certificate(await readFile(join(folder, 'caddy/pki/authorities/local/intermediate.crt')));
     const trusted = createHash('sha256').update(authority.publicKey.export({ type: 'spki', format: 'der' }));
     browser = await launchChromium([
@@ -66,7 +66,7 @@ describeWith(['chromium', 'caddy'], 'the relay behind Caddy, on a phone', () => 
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('signs in, with a passkey too, and is a page that may be installed', async () => {
+  it('signs a person in, with a passkey too, and can be installed as an app', async () => {
     expect(relay.setupLink.startsWith(`${person.url}/setup#`)).toBe(true);
     await person.createAccount(relay.setupLink, 'ada@example.com');
     await fingerprintReader(person);
@@ -85,8 +85,8 @@ describeWith(['chromium', 'caddy'], 'the relay behind Caddy, on a phone', () => 
     );
   });
 
-  it('shows a question of an agent while it is asked, and brings the answer', async () => {
-    // A machine at home has the certificate, or the address of this machine.
+  it('shows an open question of an agent at once, and delivers the answer', async () => {
+    // A machine at home has the certificate, or uses the local address.
     const daemon = await connectTranscriptDaemon(
       relay.relay,
       await registeredDevice({ url: `http://localhost:${new URL(relay.url).port}`, bearer: person.bearer }),

@@ -1,4 +1,4 @@
-/** Words for people who hear the pages (acceptance 32): what is announced, and how often; the names of rows. */
+/** Texts for screen readers (acceptance 32): each announcement and its count; the names of rows. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
@@ -13,7 +13,7 @@ import {
 } from './browser.ts';
 import { type TranscriptDaemon, add, connectTranscriptDaemon, item, put, set } from './transcript-daemon.ts';
 
-/** Keeps what a live region gets, each time, as a reader would say it. */
+/** Records each change of a live region as a screen reader would announce it. */
 const listening = `window.heard_ = [];
   const regions = '[role="status"], [role="alert"], [aria-live="polite"], [aria-live="assertive"]';
   const wordsOf = (node) => {
@@ -37,7 +37,7 @@ const listening = `window.heard_ = [];
     }
   }).observe(document, { subtree: true, childList: true, characterData: true });`;
 
-describeWith('chromium', 'people who hear the pages', () => {
+describeWith('chromium', 'screen readers', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let person: Person;
@@ -80,7 +80,7 @@ describeWith('chromium', 'people who hear the pages', () => {
     });
   };
 
-  it('32: hear each block once when it is finished, and nothing of it before', async () => {
+  it('32: announce each block once after it is finished, and nothing of it before', async () => {
     await person.page.addInitScript(listening);
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Water the beds');
@@ -99,7 +99,7 @@ describeWith('chromium', 'people who hear the pages', () => {
       await shown(piece.trim());
     }
     expect(await heard()).toEqual([]);
-    // The next item comes along with its end.
+    // The next item arrives together with the end of this one.
     say(set('look', { open: null }), call('read-1', 3));
     say(put(item('done-1', 4, { kind: 'text', open: true }, 'Done.')));
     await shown('Done.');
@@ -112,7 +112,7 @@ describeWith('chromium', 'people who hear the pages', () => {
     expect(words).toEqual(['Agent: I look at the beds.', 'Agent: Done.', 'Agent: Nearly all.', 'Agent: Nearly all.']);
   });
 
-  it('32: hear each new question once, the same words too', async () => {
+  it('32: announce each new question once, even with the same text', async () => {
     for (const [uuid, seq] of [
       ['01900000-0000-7000-8000-000000000001', 9],
       ['01900000-0000-7000-8000-000000000002', 10],
@@ -128,14 +128,14 @@ describeWith('chromium', 'people who hear the pages', () => {
     }
   });
 
-  it('32: hear nothing of what is there already when a session is opened', async () => {
+  it('32: announce no existing item when a session is opened', async () => {
     await person.page.reload();
     await shown('Nearly all.');
     await person.page.locator('.now-line').waitFor();
     expect((await heard()).filter((words) => words.includes('Agent:'))).toEqual([]);
   });
 
-  it('32: hear title, state, machine and time of each session in the list', async () => {
+  it('32: announce title, state, machine and time of each session in the list', async () => {
     const row = person.page.locator('a.row');
     await row.waitFor();
     await person.page.getByRole('link', { name: /^Working.*Water the beds.*now.*MacBook Pro$/ }).waitFor();

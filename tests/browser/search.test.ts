@@ -1,4 +1,4 @@
-/** A search that finds words inside a transcript, and leads to their message. */
+/** A search that finds text inside a transcript, and leads to its message. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
@@ -50,7 +50,7 @@ describeWith('chromium', 'a search', () => {
   });
   afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
 
-  it('D4: finds words that only the machine has, and opens the message that has them', async () => {
+  it('D4: finds text that only the machine has, and opens its message', async () => {
     await person.page.getByRole('searchbox').fill('roses grow');
     const hit = person.page.getByRole('link', { name: /Where do the roses grow/ });
     await hit.waitFor();

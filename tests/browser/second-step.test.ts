@@ -1,4 +1,4 @@
-/** The second step at sign-in, as a person sets it up, uses it, loses their app, and turns it off (rules, 8.22). */
+/** The second step at sign-in: a person sets it up, uses it, loses their app, and turns it off (rules, 8.22). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { oneTimeCode } from '@relay/testing';
@@ -20,7 +20,7 @@ const email = 'ada@example.com';
 describeWith('chromium', 'the second step at sign-in', () => {
   let relay: BrowserRelay;
   let browser: Browser;
-  /** Where the person set it up. */
+  /** The browser in which the person set it up. */
   let owner: Person;
   let secret: string;
   let codes: string[];
@@ -38,7 +38,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await relay?.end();
   });
 
-  /** Another browser, in which the password was right. */
+  /** Another browser after the correct password. */
   const halfWay = async (path = '/sessions'): Promise<Person> => {
     const person = await newPerson(browser, relay.url);
     await person.goto(path);
@@ -90,7 +90,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
     expect(await page.getByText(codes[0]!).count()).toBe(0);
   });
 
-  it('asks for a code after the password, says what is wrong with one, and leads on to the page that was asked for', async () => {
+  it('asks for a code after the password, explains a wrong one, and leads to the requested page', async () => {
     const person = await halfWay('/devices');
     await everyLook(person, 'second-step-sign-in');
     await give(person, 'Code', usedCode);
@@ -106,7 +106,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await person.context.close();
   });
 
-  it('takes a recovery code instead, on the way to a machine that waits for approval', async () => {
+  it('accepts a recovery code instead, on the way to a machine that waits for approval', async () => {
     const asked = await askForCode(relay.url);
     const person = await halfWay(asked.link);
     await person.click('Use a recovery code instead');
@@ -119,7 +119,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await owner.text('9 recovery codes are left.');
   });
 
-  it('begins again after too many wrong codes', async () => {
+  it('starts over after too many wrong codes', async () => {
     const person = await halfWay();
     for (let guess = 0; guess < 5; guess += 1) {
       await give(person, 'Code', '000000');
@@ -136,7 +136,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await person.context.close();
   });
 
-  it('has new recovery codes, and is turned off, with the password and a code', async () => {
+  it('gets new recovery codes, and is turned off, with the password and a code', async () => {
     const { page } = owner;
     await owner.click('New recovery codes');
     await confirm('New recovery codes', codes[2]);

@@ -1,4 +1,4 @@
-/** The list of sessions in a real browser: search, what is unread, pins, and many sessions at once. */
+/** The list of sessions in a real browser: search, unread sessions, pins, and many sessions at once. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon, send } from '@relay/testing';
@@ -96,7 +96,7 @@ describeWith('chromium', 'the list of sessions', () => {
     return (answer.body as { sessions: { title: string; unread?: true }[] }).sessions;
   };
 
-  it('finds a session that was never loaded, by a word, and marks the word', async () => {
+  it('finds a session outside the loaded page by a word, and marks the word', async () => {
     await find().fill('postgres que');
     await row('The mail queue').waitFor();
     expect(await titles()).toEqual(['The mail queue moves to Postgres']);
@@ -109,7 +109,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await row('Upgrade to Node 24').waitFor();
   });
 
-  it('says that nothing matches, and clears the words with one button', async () => {
+  it('shows that nothing matches, and clears the search with one button', async () => {
     await person.goto('/sessions');
     await find().fill('zebra crossing');
     await person.text('No session matches');
@@ -119,7 +119,7 @@ describeWith('chromium', 'the list of sessions', () => {
     expect(await focused()).toBe('Search sessions');
   });
 
-  it('says why a search failed, keeps what it knows, and tries again', async () => {
+  it('shows why a search failed, keeps the known sessions, and retries', async () => {
     await person.page.route(/\/api\/sessions\?.*q=/, (route) =>
       route.fulfill({ status: 503, json: { code: 'UNAVAILABLE', error: 'The database is away.', status: 503 } }),
     );
@@ -134,7 +134,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await find().fill('');
   });
 
-  it('marks news as unread until they were seen at the end of the conversation', async () => {
+  it('marks news as unread until the person has seen them at the end of the conversation', async () => {
     await person.goto('/devices');
     daemon.send({
       type: 'report_sessions',
@@ -143,7 +143,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await person.page.locator('.row.un').filter({ hasText: 'Upgrade to Node 24' }).waitFor();
     expect(await row('Upgrade to Node 24').locator('.st').innerText()).toBe('New');
     await everyLook(person, 'list-unread');
-    // Seen, but not to its end.
+    // The person has seen it, but not to its end.
     await person.page.addInitScript(
       `localStorage.setItem('relay.read', JSON.stringify([[${JSON.stringify(
         `${registration.deviceId}:scripted:node24`,
@@ -158,7 +158,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await person.page.getByRole('button', { name: 'Go to the newest' }).click();
     await person.page.locator('.row.un').waitFor({ state: 'detached' });
     expect((await sessionsOf('q=upgrade'))[0]?.unread).toBeUndefined();
-    // A mark of the person stays while the conversation is open, and goes with the next visit.
+    // A mark by the person stays while the conversation is open, and disappears with the next visit.
     await menuOf('Upgrade to Node 24', 'Mark as unread');
     await person.page.locator('.row.un').waitFor();
     await row('Release notes').click();
@@ -188,7 +188,7 @@ describeWith('chromium', 'the list of sessions', () => {
     expect(await person.page.locator('.side').getByText('No folder').count()).toBe(0);
   });
 
-  it('archives and deletes a selection, gives it back, and never loses the focus', async () => {
+  it('archives and deletes a selection, can undo that, and never loses the focus', async () => {
     await menuOf('Why is the invoice PDF empty?', 'Select');
     await person.page.getByRole('toolbar', { name: 'Selected sessions' }).getByText('1 selected').waitFor();
     expect(await focused()).not.toBe('BODY');
@@ -209,7 +209,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await person.page.getByText('2 selected').waitFor();
     await person.page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).click();
     await person.text('Archived 2 sessions');
-    // A second one settles the first.
+    // A second action commits the first.
     await menuOf('Rename my holiday photos', 'Delete');
     await person.text('Deleted “Rename my holiday photos”');
     expect(await focused()).not.toBe('BODY');
@@ -222,7 +222,7 @@ describeWith('chromium', 'the list of sessions', () => {
     while ((await sessionsOf('q=holiday')).length > 0);
   });
 
-  it('deletes all that is archived, after a question', async () => {
+  it('deletes all archived sessions after a confirmation', async () => {
     await person.click('Filter and group');
     await person.click('Delete all archived…');
     await person.page.getByRole('dialog').getByText('Delete all archived sessions?').waitFor();
@@ -235,7 +235,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await row('Upgrade to Node 24').waitFor();
   });
 
-  /** Until it is true; the relay hears of it when the page has gone. */
+  /** Waits for the deletion, which can reach the relay after the page has closed. */
   const isGone = async (word: string) => {
     for (let n = 0; n < 100 && (await sessionsOf(`q=${word}`)).length > 0; n += 1) await person.page.waitForTimeout(50);
     expect(await sessionsOf(`q=${word}`)).toEqual([]);
@@ -247,7 +247,7 @@ describeWith('chromium', 'the list of sessions', () => {
     await page.getByText(`Deleted “${title}”`).waitFor();
   };
 
-  it('deletes at once when the page is closed, gets out of sight, or its person signs out', async () => {
+  it('deletes at once when the page is closed or hidden, or its person signs out', async () => {
     const words = ['aster', 'begonia', 'clover'];
     daemon.send({
       type: 'report_sessions',
@@ -255,7 +255,7 @@ describeWith('chromium', 'the list of sessions', () => {
     });
     await row('Water the clover').waitFor();
     const other = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
-    // The ten seconds do not pass.
+    // Keeps the ten seconds of the undo from passing.
     await other.context.addInitScript(`{
       const real = setTimeout;
       window.setTimeout = (work, ms, ...more) => (ms === 10_000 ? 0 : real(work, ms, ...more));
@@ -282,7 +282,7 @@ describeWith('chromium', 'the list of sessions', () => {
       delete document.visibilityState;
     }`);
     await isGone('begonia');
-    // It would outlive the page. Chromium alone also sends what does not.
+    // The request has keepalive and outlives the page. Only Chromium also sends requests without it.
     expect(await other.page.evaluate('outlives')).toBe(true);
 
     await remove(other.page, 'Water the clover');

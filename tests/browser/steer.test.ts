@@ -1,4 +1,4 @@
-/** Messages that a person sends while the agent works: "Send now", the bubbles, the queued messages, a phone, a second browser. */
+/** Messages during a turn of the agent: "Send now", the bubbles, the queued messages, a phone, a second browser. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
@@ -82,7 +82,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     daemon.event(taskId, 'STEERED', { session_id: nativeId, outcome: 'injected' });
   };
 
-  it('is sent into the turn by its button, and says so while and after it is sent, also when loaded again', async () => {
+  it('is sent into the turn by its button, and shows its state during and after that, even after a reload', async () => {
     const scene = await working();
     await field().fill('Use 20 runs');
     await person.page.getByRole('button', { name: 'Queue' }).waitFor();
@@ -106,7 +106,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await person.page.getByRole('button', { name: 'Stop and clear' }).click();
   });
 
-  it('is sent by the keys, and queued by Enter alone', async () => {
+  it('is sent by its shortcut, and queued by Enter alone', async () => {
     const scene = await working();
     await field().fill('by keys');
     await person.page.getByRole('button', { name: 'Send now' }).waitFor();
@@ -143,7 +143,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await end(scene.into);
   });
 
-  it('came next when the turn had finished', async () => {
+  it('follows the turn if that had finished', async () => {
     const { into, nativeId } = await working();
     const { taskId, uuid } = await sendNow('too late');
     daemon.event(into, 'TASK_COMPLETE', { session_id: nativeId, result: 'Done.' });
@@ -169,7 +169,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await end(frame.task_id as string);
   });
 
-  it('that the agent refused waits as a queued message, which says so', async () => {
+  it('that the agent refused becomes a queued message, and shows why', async () => {
     const { into, nativeId } = await working();
     const { taskId } = await sendNow('not now');
     daemon.event(taskId, 'STEERED', { session_id: nativeId, outcome: 'refused' });
@@ -181,7 +181,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await end(taskId);
   });
 
-  it('whose delivery is unknown says so in its bubble', async () => {
+  it('with an unknown delivery shows that in its bubble', async () => {
     const { into, nativeId } = await working();
     const { taskId } = await sendNow('perhaps');
     await log('Sending now…');
@@ -191,7 +191,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await end(into);
   });
 
-  it('is not offered while the agent asks', async () => {
+  it('cannot be sent into the turn while the agent asks', async () => {
     const { into, nativeId } = await working();
     const question = {
       uuid: `q-${number}`,

@@ -1,4 +1,7 @@
-/** The first steps of a person who has just started a relay: an account, a machine, a first answer. With the real programs. */
+/**
+ * The first steps of a person who has just started a relay: an account, a machine, a first answer. Uses the real
+ * programs.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';
@@ -38,7 +41,7 @@ describeWith('chromium', 'a stranger', () => {
     for (const folder of [home, project]) await rm(folder, { recursive: true, force: true });
   });
 
-  /** Starts relay-daemon as a person would; `said` waits for words of it. */
+  /** Starts relay-daemon like a person; `said` waits for a text in its output. */
   function daemon(...words: string[]) {
     const child = spawn(process.execPath, [program, ...words], {
       cwd: project,
@@ -69,7 +72,7 @@ describeWith('chromium', 'a stranger', () => {
     return { said, exited };
   }
 
-  it('goes from the link of the console to a first answer of an agent', async () => {
+  it('gets from the link on the console to a first answer of an agent', async () => {
     await person.goto(relay.setupLink);
     await person.heading('Create the first account');
     await person.picture('stranger-1-setup');
@@ -89,7 +92,7 @@ describeWith('chromium', 'a stranger', () => {
     expect(await registering.exited).toBe(0);
 
     daemon('run', '--agent', 'command', '--', 'sh');
-    // The page of the code leads on by itself.
+    // The page of the code continues by itself.
     await person.heading('New session');
     await person.text('My laptop is online.');
     await person.picture('stranger-4-online');
@@ -98,7 +101,7 @@ describeWith('chromium', 'a stranger', () => {
     await person.picture('stranger-5-message');
     await person.click('Start session');
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
-    // The work has ended: the line that shows it is gone, and so is the button that stops it.
+    // The turn has finished: its line is gone, and so is the Stop button.
     await person.page.locator('main[data-status="idle"]').waitFor();
     expect(await person.page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
     expect(await person.page.locator('.now-line').count()).toBe(0);
@@ -106,7 +109,7 @@ describeWith('chromium', 'a stranger', () => {
     expect(person.complaints).toEqual([]);
   });
 
-  it('finds the conversation again after loading the page', async () => {
+  it('finds the conversation again after a reload', async () => {
     await person.page.reload();
     await person.page.getByRole('article', { name: 'You' }).getByText('expr 6 + 36').waitFor();
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();

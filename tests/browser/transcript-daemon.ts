@@ -1,14 +1,17 @@
-/** A daemon that keeps transcripts, as far as a browser can tell: it streams operations, and answers pages of what they made. */
+/**
+ * A daemon that keeps transcripts, as far as a browser can see: it streams operations, and answers requests for pages
+ * of the resulting items.
+ */
 import { type Capability, type Item, type Operation, applyOperations, transcriptLimits } from '@relay/protocol';
 import { type Registration, type RelayAddress, type TestDaemon, connectDaemon } from '@relay/testing';
 
 export interface TranscriptDaemon extends TestDaemon {
-  /** Streams operations, and remembers them. */
+  /** Streams operations, and records them. */
   say(taskId: string, nativeId: string, ops: readonly Operation[]): void;
-  /** Remembers operations that are not streamed, as when a relay was away. */
+  /** Records operations without streaming them, as during an outage of the relay. */
   keep(nativeId: string, ops: readonly Operation[]): void;
   items(nativeId: string): readonly Item[];
-  /** Bytes that are sent when a content with this item and name is asked for; none of any other. */
+  /** The bytes of each content with this item and name; the daemon has no others. */
   contents: Map<string, { mime: string; bytes: Buffer }>;
 }
 
@@ -24,7 +27,7 @@ export const put = (one: Item): Operation => ({ op: 'put', item: one });
 export const add = (uuid: string, text: string): Operation => ({ op: 'add', uuid, text });
 export const set = (uuid: string, part: Record<string, unknown>): Operation => ({ op: 'set', uuid, part });
 
-/** The newest items, as many as one page holds. */
+/** The newest items that fit on one page. */
 function newestOf(items: readonly Item[], limit: number): readonly Item[] {
   let bytes = 0;
   const last = items.findLastIndex((one, at) => {
@@ -69,7 +72,7 @@ export async function connectTranscriptDaemon(
     const known = frame['changed'];
     const missed = typeof known === 'number' ? items.filter((one) => (one.v ?? 0) > known) : before;
     const limit = Number(frame['limit']);
-    // More than a page holds: the newest page instead.
+    // If the missing items exceed one page, sends the newest page instead.
     const isReset = missed !== before && newestOf(missed, limit).length < missed.length;
     const asked = isReset ? before : missed;
     const page = newestOf(asked, limit);

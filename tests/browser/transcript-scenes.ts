@@ -6,7 +6,7 @@ const words = [
   'Both limits live in one file.',
 ];
 
-/** This many items, of many heights. */
+/** This many items of different heights. */
 export function conversation(count: number) {
   return Array.from({ length: count }, (_, index) => {
     const kind = index % 7;
@@ -34,7 +34,7 @@ export function conversation(count: number) {
   });
 }
 
-/** One of each part, as design §5 names them. */
+/** One of each part in design §5. */
 export function everyPart() {
   let minute = 0;
   const item = (part: { kind: string; [field: string]: unknown }, content = '') => {

@@ -1,4 +1,4 @@
-/** Figures of use: the ring of the composer, its sheet, and the page by day. */
+/** Usage figures: the ring of the composer, its sheet, and the page by day. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
@@ -106,7 +106,7 @@ describeWith('chromium', '§2: usage', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   };
 
-  it('has no ring while the agent reports no figures', async () => {
+  it('shows no ring until the agent reports figures', async () => {
     const taskId = await start('silent');
     finish(taskId, 'silent');
     await person.text('All watered.');
@@ -114,7 +114,7 @@ describeWith('chromium', '§2: usage', () => {
     expect(await ring(person.page).count()).toBe(0);
   });
 
-  it('the ring shows how full the context is, live and in a second tab', async () => {
+  it('the ring shows the usage of the context, live and in a second tab', async () => {
     const taskId = await start('figures');
     daemon.say(taskId, 'figures', [put(item('used', 2, { ...used, used: 20_000 }))]);
     await person.page.getByRole('button', { name: 'Context 10% full. Usage' }).waitFor();
@@ -127,7 +127,7 @@ describeWith('chromium', '§2: usage', () => {
     await tab.close();
   });
 
-  it('the sheet shows context, costs and the limits that hold, and compacts the session', async () => {
+  it('the sheet shows context, costs and active limits, and compacts the session', async () => {
     await ring(person.page).click();
     const shown = sheet(person.page);
     await shown.getByText('34% of the context').waitFor();
@@ -169,7 +169,7 @@ describeWith('chromium', '§2: usage', () => {
     expect(await axeFindings(person)).toEqual([]);
   });
 
-  it('shows the figures of the last turn while the machine is away, and names its missing days', async () => {
+  it('shows the figures of the last turn while the machine is offline, and names its missing days', async () => {
     await daemon.drop();
     await person.goto(pathOf('figures'));
     await ring(person.page).click();

@@ -1,4 +1,4 @@
-/** The last section of the account page: everything as a file, and the end of the account (rules, 8.14). */
+/** The last section of the account page: export everything as a file, and delete the account (rules, 8.14). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
@@ -26,7 +26,7 @@ describeWith('chromium', 'the data of an account', () => {
     await relay?.end();
   });
 
-  it('S4: is saved as a file, and deleted after a typed confirmation and the password', async () => {
+  it('S4: can be saved as a file, and deleted after a typed confirmation and the password', async () => {
     const person = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
     const { page } = person;
     await person.createAccount(relay.setupLink, 'ada@example.com');
@@ -36,7 +36,7 @@ describeWith('chromium', 'the data of an account', () => {
     const saved = JSON.parse(await readFile(await download.path(), 'utf8')) as object;
     expect(saved).toMatchObject({ account: { email: 'ada@example.com' }, devices: [] });
 
-    // The sign-in is a moment old: the first answer is what an older one gets.
+    // This sign-in is new: the first response is faked for an older one.
     await oldSignIn(page, /\/api\/me$/, 'DELETE');
     await page.getByLabel('Type “delete my account”').fill('delete my account');
     await person.click('Delete my account');

@@ -1,6 +1,7 @@
 /**
- * Promise: `/acp/<deviceId>` is the same on every api, and what it began goes on without it. Two apis and two gateways as processes; each is killed in
- * the middle of a prompt. Each client of the rows is on the other api than the one before.
+ * Promise: `/acp/<deviceId>` works the same on every api, and its turns survive the loss of an api. Two apis and two
+ * gateways as processes; the tests kill each in the middle of a prompt. The clients of the rows alternate between the
+ * apis.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, UpgradeRefused, registerDevice, startCluster } from '@relay/testing';
@@ -25,7 +26,7 @@ describe('an ACP client on a WebSocket', () => {
     (relay, deviceId, options) => scene.acpSocket(relay, deviceId, { ...options, api: (clients += 1) % 2 }),
   );
 
-  it('keeps the duties of the transport on each api', async () => {
+  it('passes the conformance checks on each api', async () => {
     const { deviceId } = await registerDevice(cluster);
     const { token } = await acpToken(cluster, deviceId);
     for (const { url } of cluster.apis) {
@@ -35,7 +36,7 @@ describe('an ACP client on a WebSocket', () => {
     }
   });
 
-  it('knows one device of one person, and ends with its token on both apis', async () => {
+  it('reaches only its own device, and loses its connections when its token is revoked', async () => {
     const [mine, theirs] = [await registerDevice(cluster), await registerDevice(cluster, { user: 'bob' })];
     const { id, token } = await acpToken(cluster, mine.deviceId);
     const headers = { Authorization: `Bearer ${token}` };
@@ -51,7 +52,7 @@ describe('an ACP client on a WebSocket', () => {
       await expect(openAcp(cluster, mine.deviceId, { headers, api })).rejects.toBeInstanceOf(UpgradeRefused);
   });
 
-  it('is told to connect again when its api leaves', async () => {
+  it('is asked to reconnect when its api drains', async () => {
     const { deviceId } = await registerDevice(cluster);
     const { token } = await acpToken(cluster, deviceId);
     const { closed } = await openAcp(cluster, deviceId, { headers: { Authorization: `Bearer ${token}` }, api: 1 });
@@ -60,7 +61,7 @@ describe('an ACP client on a WebSocket', () => {
     await cluster.apis[1]!.start();
   }, 120_000);
 
-  it('begins a session on one api, and loads it on the other before its first prompt', async () => {
+  it('creates a session on one api, and loads it on the other before its first prompt', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
     const first = await scene.acpSocket(cluster, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -72,7 +73,7 @@ describe('an ACP client on a WebSocket', () => {
     expect(second.said(sessionId)).toBe('thought');
   });
 
-  it('gets the whole turn, once, although each gateway was killed in the middle of it', async () => {
+  it('gets the whole turn once, even if both gateways die in the middle of it', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
     const client = await scene.acpSocket(cluster, deviceId);
     const { sessionId } = await client.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -86,7 +87,7 @@ describe('an ACP client on a WebSocket', () => {
     expect(client.said(sessionId).trim()).toBe(words);
   }, 120_000);
 
-  it('loses its call with its api, and finds the whole turn on the other', async () => {
+  it('loses its call with its api, and gets the whole turn from the other', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
     const first = await scene.acpSocket(cluster, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
@@ -102,7 +103,7 @@ describe('an ACP client on a WebSocket', () => {
     await cluster.apis[0]!.start();
   }, 120_000);
 
-  it('is asked on both apis; the first answer counts, and the other request is taken back', async () => {
+  it('gets a question on both apis; the first answer counts and withdraws the question from the other client', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
     const first = await scene.acpSocket(cluster, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });

@@ -1,6 +1,6 @@
 /**
- * Promise: the call of an editor through `relay acp` outlives every part of the relay. Each is killed in each phase of a prompt; the call ends
- * once, with the whole text.
+ * Promise: the call of an editor through `relay acp` survives a kill of every part of the relay, in each phase of a
+ * prompt; the call completes once, with the whole text.
  */
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -11,11 +11,11 @@ import { until } from './until.ts';
 
 const question = 'I would like to delete it.';
 
-/** A part of the relay that is killed, and started again. */
+/** Kills and restarts a part of the relay. */
 interface Fault {
   down: () => Promise<unknown>;
   up: () => Promise<unknown>;
-  /** One instance after the other. */
+  /** Replaces one instance after the other. */
   rolling: () => Promise<unknown>;
 }
 
@@ -27,7 +27,7 @@ describe('a prompt of an editor', () => {
   let editor: Awaited<ReturnType<typeof scene.relayAcp>>;
   let folder: string;
   let deviceId: string;
-  /** Lets the person of the editor answer. */
+  /** Releases the answer of the person at the editor. */
   let answer: () => void;
   let answered: Promise<void>;
 
@@ -37,7 +37,7 @@ describe('a prompt of an editor', () => {
     relay = { ...cluster, apis: [door], gateways: [door] };
     ({ deviceId, folder } = await scene.machine(relay));
     const permission = () => answered.then(() => ({ outcome: { outcome: 'selected' as const, optionId: 'y' } }));
-    // Without gateways the device is offline for a moment.
+    // The device is offline for a moment while both gateways are down.
     editor = await scene.relayAcp(relay, deviceId, { args: ['--queue', '60'], permission });
   }, 180_000);
   afterAll(async () => {
@@ -67,7 +67,7 @@ describe('a prompt of an editor', () => {
     ['Redis', redis],
   ];
 
-  /** A session, and how often its calls ended. */
+  /** A session, and the number of its completed calls. */
   interface Talk {
     id: string;
     ends: number;
@@ -152,7 +152,7 @@ describe('a prompt of an editor', () => {
 
   describe.each(phases)('%s', (phase, said, run) => {
     it.each(faults)(
-      'ends once, with the whole text, after a kill of %s',
+      'completes once, with the whole text, after a kill of %s',
       async (killed, fault) => {
         answered = new Promise((resolve) => (answer = resolve));
         const { sessionId: id } = await editor.agent.request('session/new', { cwd: folder, mcpServers: [] });

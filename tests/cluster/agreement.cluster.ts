@@ -4,8 +4,8 @@ import { type Load, loadTimes, startLoad, whatTheySaid } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { lasting } from './until.ts';
 
-/** Promise: when a fault is over, database, leases and daemons agree again, and every promise was kept meanwhile. */
-describe('what the relay says after a fault is what is so', () => {
+/** Promise: after a fault, database, leases and daemons agree again, and the relay kept every promise during it. */
+describe('the state of the relay is consistent', () => {
   let cluster: Cluster;
   let truth: Truth;
   let load: Load | undefined;
@@ -21,7 +21,7 @@ describe('what the relay says after a fault is what is so', () => {
   });
   afterEach(() => load?.stop());
 
-  /** The faults, with people who use the relay; then what was wrong. */
+  /** Runs the faults while people use the relay. Returns the violations. */
   const under = async (faults: (load: Load) => Promise<unknown>, mayCut = false) => {
     load = await startLoad({ cluster, truth, seed: (seed += 1), people: 4 });
     await load.flows();
@@ -32,7 +32,7 @@ describe('what the relay says after a fault is what is so', () => {
     return wrong;
   };
 
-  it('when PostgreSQL restarted, again and again', async () => {
+  it('after PostgreSQL restarted several times', async () => {
     const wrong = await under(async ({ fault, flows }) => {
       for (const awayMs of [0, 1000, 2500]) {
         await fault('halt PostgreSQL', () => cluster.postgres.halt());
@@ -44,7 +44,7 @@ describe('what the relay says after a fault is what is so', () => {
     expect(wrong).toEqual([]);
   }, 200_000);
 
-  it('when PostgreSQL could not be reached for a while', async () => {
+  it('after PostgreSQL was unreachable for a while', async () => {
     const wrong = await under(async ({ fault, journal }) => {
       await fault('refuse', () => cluster.wires.database.set('refuse'));
       const refused = () => journal.count('answered', ({ status }) => status === 503);
@@ -55,19 +55,19 @@ describe('what the relay says after a fault is what is so', () => {
     expect(wrong).toEqual([]);
   }, 200_000);
 
-  it('when the ways to Redis were half-open', async () => {
+  it('after the connections to Redis were half-open', async () => {
     const wrong = await under(async ({ fault, journal }) => {
       await fault('swallow', () => cluster.wires.redis.set('swallow'));
       const refused = () => journal.count('answered', ({ status }) => status === 503);
       const before = refused();
       while (refused() < before + 10) await lasting(50);
-      // Connections that were swallowed stay broken: each has to be found out.
+      // Half-open connections stay broken: the relay must detect each.
       await fault('pass', () => cluster.wires.redis.set('pass'));
     });
     expect(wrong).toEqual([]);
   }, 200_000);
 
-  it('when Redis was frozen for five seconds', async () => {
+  it('after Redis was frozen for five seconds', async () => {
     const wrong = await under(async ({ fault }) => {
       await fault('freeze Redis', () => cluster.redis.pause());
       await lasting(5000);
@@ -76,7 +76,7 @@ describe('what the relay says after a fault is what is so', () => {
     expect(wrong).toEqual([]);
   }, 200_000);
 
-  it('when Redis was out of memory', async () => {
+  it('after Redis was out of memory', async () => {
     const wrong = await under(async ({ fault, journal }) => {
       await fault('no memory', () => cluster.redis.command('CONFIG', 'SET', 'maxmemory', '100kb'));
       const said = journal.count('said');
@@ -86,7 +86,7 @@ describe('what the relay says after a fault is what is so', () => {
     expect(wrong).toEqual([]);
   }, 200_000);
 
-  it('when each gateway in turn was stuck for longer than a lease', async () => {
+  it('after each gateway in turn was stuck for longer than a lease', async () => {
     const wrong = await under(async ({ fault, flows }) => {
       for (const gateway of cluster.gateways) {
         await fault(`stop ${gateway.name}`, () => gateway.pause());

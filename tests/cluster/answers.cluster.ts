@@ -11,8 +11,11 @@ interface Answered {
   retryAfter: number;
 }
 
-/** Promise: every request ends within its deadline with a defined code, whatever is away (rules, 6.4). */
-describe('everything that can be asked', () => {
+/**
+ * Promise: every request gets a response with a defined code within its deadline, even if a dependency is down (rules,
+ * 6.4).
+ */
+describe('any request', () => {
   let cluster: Cluster;
   let truth: Truth;
   let daemon: TestDaemon;
@@ -39,7 +42,7 @@ describe('everything that can be asked', () => {
 
   const verdictOf = async (url: string) => ((await (await fetch(`${url}/ready`)).json()) as { status: string }).status;
 
-  /** A daemon that answers questions, with a session that has a name. */
+  /** Connects a daemon that answers history requests, with a named session. */
   async function arrive() {
     daemon = await connectDaemon(cluster, daemon ? { registration: daemon.registration } : {});
     const { socket } = daemon;
@@ -54,7 +57,7 @@ describe('everything that can be asked', () => {
     await until('it answers', async () => (await ask('GET', `${session}/messages`)).status === 200);
   }
 
-  /** A connection that answers nothing, and is the owner. */
+  /** Connects a daemon that answers nothing, and waits until this connection owns the device. */
   const connectSilent = async (gateway: number) => {
     const before = (await truth.device(daemon.deviceId))!.fence;
     const silent = await connectDaemon(cluster, { registration: daemon.registration, gateway });
@@ -81,7 +84,7 @@ describe('everything that can be asked', () => {
       return { status: error.status, code, retryAfter: Number(error.headers['retry-after'] ?? 0) };
     }
   };
-  /** One of each kind, all at once. */
+  /** Sends one request of each kind concurrently. */
   const askAll = async () => {
     const asked = {
       sessions: ask('GET', '/api/sessions?limit=20'),
@@ -103,7 +106,7 @@ describe('everything that can be asked', () => {
   const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: expect.any(Number) };
   const ready = async () => (await fetch(`${cluster.apis[0]!.url}/ready`)).status;
 
-  /** Whatever an expectation says, the fault is over afterwards. */
+  /** Heals the fault even if an expectation fails. */
   const during = async <T>(hurt: () => unknown, heal: () => unknown, act: () => Promise<T>): Promise<T> => {
     await hurt();
     try {
@@ -120,7 +123,7 @@ describe('everything that can be asked', () => {
   const comesBack = async () => {
     await until('it answers again', async () => (await ask('GET', `${session}/messages`)).status === 200);
     await until('tickets are given again', async () => (await ask('POST', '/api/ws-tickets')).status === 201);
-    // Sockets that were up stayed up.
+    // Open sockets stayed open.
     expect(daemon.socket.readyState).toBe(daemon.socket.OPEN);
   };
 
@@ -154,7 +157,7 @@ describe('everything that can be asked', () => {
     }, 120_000);
   }
 
-  it('R9: is answered while Redis is out of memory: what it need not keep goes on, and gateways are not ready', async () => {
+  it('R9: is answered while Redis is out of memory: most requests succeed, and gateways are not ready', async () => {
     const limit = (size: string) => cluster.redis.command('CONFIG', 'SET', 'maxmemory', size);
     const gatewayReady = async () => {
       const response = await fetch(`${cluster.gateways[1]!.url}/ready`);
@@ -165,7 +168,7 @@ describe('everything that can be asked', () => {
       () => limit('0'),
       async () => {
         const all = await askAll();
-        // R9: who is cut off now cannot come back here, and the gateway says so.
+        // R9: a daemon that loses its connection cannot claim its device again, so the gateway is not ready.
         await until('the gateway is not ready', async () => (await gatewayReady()).status === 503);
         return [all, await gatewayReady()] as const;
       },
@@ -173,13 +176,13 @@ describe('everything that can be asked', () => {
     expect(notReady.body).toMatchObject({ checks: { database: 'ok', backplane: 'ok', claims: 'failed' } });
     await until('the gateway is ready again', async () => (await gatewayReady()).status === 200);
     fromTheDatabase(answers);
-    // Redis lets a script that has begun to write go on, so what is asked together with others may be kept all the same.
+    // Redis lets a script continue once it has begun to write, so a write can succeed together with others.
     for (const { status, code } of [answers.ticket, answers.messages, answers.now, answers.app])
       if (status >= 400) expect([status, code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     await comesBack();
   }, 120_000);
 
-  it('is answered 503 while PostgreSQL restarts, and no credential is called bad', async () => {
+  it('is answered 503 while PostgreSQL restarts, never with a code that blames the credential', async () => {
     const { registration } = daemon;
     const halt = () => cluster.postgres.halt();
     const [answers, refused] = await during(
@@ -202,7 +205,7 @@ describe('everything that can be asked', () => {
     await arrive();
   }, 120_000);
 
-  it('is answered 503 when the connections to PostgreSQL are dead and not yet noticed', async () => {
+  it('is answered 503 before the relay detects dead connections to PostgreSQL', async () => {
     const { health, me, ticket, app, ...rest } = await during(
       () => cluster.wires.database.set('swallow'),
       () => cluster.wires.database.set('pass'),
@@ -215,7 +218,7 @@ describe('everything that can be asked', () => {
   }, 120_000);
 
   it('is answered while every connection to PostgreSQL waits for a lock', async () => {
-    // More than a pool has: those that find no connection free do not wait for the lock.
+    // More requests than the pool has connections: the excess requests time out without the lock.
     const unlock = await truth.lockTable('devices');
     const ended: string[] = [];
     const asked = Array.from({ length: 40 }, async () => {
@@ -233,7 +236,7 @@ describe('everything that can be asked', () => {
     await arrive();
   }, 120_000);
 
-  it('is answered when the gateway dies that was asked', async () => {
+  it('is answered even if the gateway that should reply dies', async () => {
     const silent = await connectSilent(1);
     const asked = [ask('GET', `${session}/messages?limit=1`), ask('GET', `${session}/messages?limit=2`, undefined, 1)];
     await silent.next('get_messages', ({ limit }) => limit === 1);
@@ -245,7 +248,7 @@ describe('everything that can be asked', () => {
     await arrive();
   }, 120_000);
 
-  it('is answered by the other api when one dies with requests pending', async () => {
+  it('is answered by the other api after one dies with pending requests', async () => {
     await daemon.close();
     const silent = await connectSilent(0);
     const pending = Array.from({ length: 20 }, (_, n) =>

@@ -1,4 +1,4 @@
-/** An app that follows its user's frames over any number of connections: it goes on from the offset it has. */
+/** An app that follows the frames of its user over any number of connections: it resumes from its last offset. */
 import type { Chance } from './chance.ts';
 import { type Doors, codeOf } from './doors.ts';
 import { type Journal, type Line, readLine, strangersIn, wordsIn } from './journal.ts';
@@ -6,7 +6,7 @@ import { startLivingSocket } from './living-socket.ts';
 
 export interface AppLife {
   readonly app: number;
-  /** Resolves when this line was heard. */
+  /** Whether the app has received this line. */
   heard(line: Pick<Line, 'connection' | 'number'>): boolean;
   drop(): void;
   stop(): Promise<void>;

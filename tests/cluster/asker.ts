@@ -1,6 +1,6 @@
 /**
- * An agent that only asks: each turn ends with a question, which it may withdraw to ask another one. It notes every question that it asked and
- * every answer that it was given.
+ * An agent that only asks: each turn ends with a question, which the agent can withdraw to ask another one. It records
+ * every question and every answer.
  */
 import { randomUUID } from 'node:crypto';
 import type { Agent, Turn, TurnReport } from '@relay/daemon-kit';
@@ -12,14 +12,14 @@ export interface Given {
   taskId: string;
 }
 
-/** One conversation of it. */
+/** One conversation of the agent. */
 export interface Asker {
   readonly sessionId: string;
   readonly withdrawn: Set<string>;
   readonly given: Given[];
-  /** The question that is open now. */
+  /** The open question. */
   current(): string | undefined;
-  /** Withdraws this question and asks another one in the same turn; not when it has its answer already. */
+  /** Withdraws this question and asks another one in the same turn, unless it has its answer already. */
   askAgain(uuid: string): void;
 }
 

@@ -1,6 +1,6 @@
-/** Chance that can be repeated: the same seed makes the same choices. */
+/** Repeatable random choices: the same seed makes the same choices. */
 export interface Chance {
-  /** From 0, below `n`. */
+  /** From 0 to `n` - 1. */
   below(n: number): number;
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;

@@ -10,13 +10,13 @@ import { lastOf } from './verdict.ts';
 
 const minutes = Number(process.env.CHAOS_MINUTES ?? '2');
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1_000_000));
-/** Where the journal goes when something was wrong, or always when it is named. */
+/** The file for the journal. Without this variable, the test writes one only after a violation, into `node_modules/.cache`. */
 const journalFile = process.env.CHAOS_JOURNAL;
 const settleMs = 240_000;
 
 type Fault = readonly [name: string, act: (cluster: Cluster, chance: Chance) => Promise<unknown>];
 
-/** The output of processes that have ended. */
+/** The output of exited processes. */
 const lastWords: string[] = [];
 const keepWords = ({ name, child }: Instance) => lastWords.push(`${name}:\n${child.output()}\n`);
 
@@ -87,7 +87,8 @@ const faults: readonly Fault[] = [
   [
     'hurt a wire',
     ({ wires }, chance) => {
-      // A half-open way to PostgreSQL has tests of its own (delivery, answers): it takes half a minute to be found out.
+      // Other tests cover half-open connections to PostgreSQL (delivery, answers): the relay needs half a minute to
+      // detect one.
       const [wire, mode] = chance.pick([
         [wires.redis, 'stall'],
         [wires.redis, 'swallow'],
@@ -116,7 +117,7 @@ const faults: readonly Fault[] = [
   ['reset a wire', ({ wires }, chance) => Promise.resolve(chance.pick([wires.redis, wires.database]).reset())],
 ];
 
-/** Promise: all of them, whatever happens in whatever order. The same seed does the same things to the relay. */
+/** Promise: every promise of the relay, under random faults in random order. The same seed causes the same faults. */
 describe(`faults by chance for ${minutes} min, seed ${seed}`, () => {
   let cluster: Cluster;
   let truth: Truth;
@@ -144,7 +145,7 @@ describe(`faults by chance for ${minutes} min, seed ${seed}`, () => {
           if (chance.below(8) === 0) daemon.drop();
           if (chance.below(8) === 0) chance.pick(apps).drop();
         }
-        // Now and then everything has to work again in between; else one fault meets the wounds of the other.
+        // Sometimes everything must work again in between, so that the effects of two faults stay apart.
         if (chance.below(3) === 0) await load.flows();
         else await lasting(chance.between(0, 2000));
       }

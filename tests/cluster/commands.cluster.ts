@@ -5,8 +5,8 @@ import { loadTimes } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { lasting, until } from './until.ts';
 
-/** Promise: no command is written after its deadline, or under an old fence (rules, 15.13). */
-describe('a command that comes late', () => {
+/** Promise: no gateway writes a command after its deadline, or under an old fence (rules, 15.13). */
+describe('a late command', () => {
   let cluster: Cluster;
   let truth: Truth;
 
@@ -20,7 +20,7 @@ describe('a command that comes late', () => {
     await cluster.stop();
   });
 
-  /** A daemon with a session that has a name. */
+  /** A daemon with a named session. */
   const withSession = async (gateway: number) => {
     const daemon = await connectDaemon(cluster, { gateway });
     const { body } = await cluster.call('POST', '/api/sessions', {
@@ -35,8 +35,8 @@ describe('a command that comes late', () => {
     return { daemon, session: `${daemon.deviceId}:scripted:named-${gateway}` };
   };
   /**
-   * Asks again as long as the answer is 503: an instance that was stopped within a transaction holds the row of its device until PostgreSQL
-   * ends that transaction.
+   * Repeats a request while the answer is 503: an instance that was stopped within a transaction holds the row of its
+   * device until PostgreSQL aborts that transaction.
    */
   const insist = async <A extends { status: number }>(ask: () => Promise<A>): Promise<A> => {
     let answer: A | undefined;
@@ -51,8 +51,8 @@ describe('a command that comes late', () => {
     return String(body.taskId);
   };
   /**
-   * The device connects, and again when it is sent away, as a daemon does: a gateway that was stopped a moment ago may have lost its connection
-   * to Redis. Resolves when a connection has begun.
+   * Connects the device, and repeats that like a daemon whenever it is refused: a gateway that was just stopped might
+   * have lost its connection to Redis. Resolves after the connection has opened.
    */
   const comeBack = async ({ registration, deviceId }: TestDaemon, gateway: number): Promise<TestDaemon> => {
     const before = (await truth.device(deviceId))!.fence;
@@ -73,7 +73,7 @@ describe('a command that comes late', () => {
     const question = await daemon.next('get_messages', (frame) => frame.before_uuid === before);
     daemon.send({ type: 'messages', request_id: question.request_id, messages: [], has_more: false });
   };
-  /** A later question arrives; by then everything before it has arrived, or never will. */
+  /** Sends a later request: once it has arrived, no earlier one can arrive. */
   const asksAgain = async (daemon: TestDaemon, session: string, before: string) => {
     await until('a later question is answered', async () => {
       const asked = history(session, before);
@@ -84,13 +84,13 @@ describe('a command that comes late', () => {
   const wasAsked = (daemon: TestDaemon, before: string) =>
     daemon.inbox.count('get_messages', (frame) => frame.before_uuid === before);
 
-  it('because Redis was frozen for five seconds, is not written', async () => {
+  it('is not written after Redis was frozen for five seconds', async () => {
     const { daemon, session } = await withSession(0);
     cluster.redis.pause();
     const late = await history(session, 'frozen');
     expect(late).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
     expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
-    // The rest of the five seconds, as something that must come: what a frozen Redis refuses again and again.
+    // Redis stays frozen for the rest of the five seconds, and refuses each request.
     const frozenUntil = performance.now() + 5000;
     while (performance.now() < frozenUntil) expect((await history(session, 'frozen')).status).toBe(503);
     cluster.redis.resume();
@@ -99,7 +99,7 @@ describe('a command that comes late', () => {
     await daemon.close();
   }, 120_000);
 
-  it('because its gateway was stuck, is not written', async () => {
+  it('is not written after its gateway was stuck', async () => {
     const { daemon, session } = await withSession(1);
     cluster.gateways[1]!.pause();
     expect(await history(session, 'stuck')).toMatchObject({ status: 504, body: { code: 'DEVICE_TIMEOUT' } });
@@ -109,7 +109,7 @@ describe('a command that comes late', () => {
     await daemon.close();
   }, 120_000);
 
-  it('to cancel or to watch, because its gateway was stuck, reaches the daemon when the gateway goes on', async () => {
+  it('to cancel or to watch reaches the daemon even after its gateway was stuck', async () => {
     const { daemon, session } = await withSession(1);
     const taskId = await say(session, 'something long');
     await daemon.next('task_resume', (frame) => frame.task_id === taskId);
@@ -117,7 +117,7 @@ describe('a command that comes late', () => {
     const cancelled = await cancel(session);
     expect(cancelled).toMatchObject({ status: 202, body: { taskId } });
     await insist(() => cluster.call('watch', { body: { sessionId: session } }));
-    // Longer than a command may take.
+    // Longer than the deadline of a command.
     await lasting(3000);
     cluster.gateways[1]!.resume();
     expect(await daemon.next('task_cancel', undefined, 60_000)).toMatchObject({ task_id: taskId });
@@ -125,11 +125,11 @@ describe('a command that comes late', () => {
     await daemon.close();
   }, 120_000);
 
-  it('for a connection that was replaced, is not written to it', async () => {
+  it('for a replaced connection is not written to it', async () => {
     const { daemon: old, session } = await withSession(0);
     const { deviceId } = old;
     cluster.gateways[0]!.pause();
-    // It is on its way to the old connection when the device comes back elsewhere.
+    // The gateway of the old connection has this request when the device reconnects elsewhere.
     const early = history(session, 'early');
     const daemon = await comeBack(old, 1);
     const taskId = await say(session, 'to the new one');

@@ -1,18 +1,18 @@
 /**
- * The conformance suite against a cluster, through its HAProxy. A check that was cut short, because the instance that its sockets
- * were on was replaced, is asked again: what holds is what holds on some quiet moment of the same minute.
+ * Runs the conformance suite against a cluster through its HAProxy. The suite repeats a check that failed because an
+ * instance with its sockets was replaced: a check must pass at one quiet moment of the same minute.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Cluster } from '@relay/testing';
 
-/** For the instances: the suite uses them up, once, and does not wait long for others to end. */
+/** Limits of the instances: the suite exhausts each once, and does not wait long for it to recover. */
 export const suiteLimits = { RATE_LIMIT_PER_MINUTE: '1500', SESSION_CREATE_PER_MINUTE: '300' };
 
 export interface Verdict {
   readonly passed: number;
-  /** `name: reason` of each check that failed. */
+  /** `name: reason` of each failed check. */
   readonly failed: readonly string[];
 }
 
@@ -57,11 +57,11 @@ const exactly = (name: string) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'
 const failures = (checks: readonly Check[]) => checks.filter(({ outcome }) => outcome === 'failed');
 
 /**
- * The cluster has `suiteLimits`. `release`: whose suite; instances of two releases promise what the older one does. `again`: how
- * often a check that fails may be asked again.
+ * Needs a cluster with `suiteLimits`. `release` is the folder with the suite: use that of the older of two releases.
+ * `again` is the number of repetitions of a failed check.
  */
 export async function conform(cluster: Cluster, release: string, { again = 0 } = {}): Promise<Verdict> {
-  // The suite itself may be cut short as well, where its sockets are not those of one check.
+  // The suite itself can fail as well, on sockets that belong to no single check.
   const whole = async (left: number): Promise<Check[]> => {
     try {
       return await run(cluster, release);

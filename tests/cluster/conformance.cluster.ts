@@ -5,7 +5,7 @@ import { type Cluster, startCluster, startProgram } from '@relay/testing';
 const program = fileURLToPath(new URL('../../conformance/run.mjs', import.meta.url));
 const patienceMs = 300_000;
 
-/** Promise: behind its load balancer the relay is what the specification describes, with the limits of the specification. */
+/** Promise: the relay conforms to the specification through its load balancer, with the limits of the specification. */
 describe('three apis and three gateways behind HAProxy', () => {
   let cluster: Cluster;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * A daemon that works under any circumstances: it does the tasks it gets, keeps them over reconnects as daemons in the field do,
- * and says numbered lines. Everything that reaches it is in the journal.
+ * A daemon that works under any circumstances: it runs its tasks, keeps them over reconnects like field daemons, and
+ * sends numbered lines. The journal has every command that reaches it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Registration } from '@relay/testing';
@@ -12,14 +12,14 @@ import { type LivingSocket, startLivingSocket } from './living-socket.ts';
 
 export interface DaemonLife {
   readonly registration: Registration;
-  /** Its connection now; undefined while it has none. */
+  /** Its current connection; undefined while disconnected. */
   readonly connection: number | undefined;
-  /** Tasks that it runs. */
+  /** Its running tasks. */
   readonly running: ReadonlySet<string>;
-  /** Says a line of its desk now; undefined while it has no connection. */
+  /** Sends a line of its local session at once; returns undefined while disconnected. */
   speak(): { connection: number; number: number } | undefined;
   drop(): void;
-  /** No more lines by itself; tasks go on. */
+  /** Stops the periodic lines; tasks continue. */
   quieten(): void;
   stop(): Promise<void>;
 }
@@ -29,18 +29,18 @@ export interface DaemonLifeOptions {
   doors: Doors;
   journal: Journal;
   chance: Chance;
-  /** Between two lines of the desk. */
+  /** The interval of local lines. */
   lineEveryMs: number;
-  /** The longest task. */
+  /** The duration of the longest task. */
   taskMs: number;
   silenceMs: number;
-  /** Before it comes back, at least and at most; default 50 to 400. */
+  /** The pause before it reconnects, at least and at most; 50 to 400 by default. */
   pauseMs?: readonly [number, number];
 }
 
 interface Running {
   readonly native: string;
-  /** Its end has not been sent yet, because there was no connection. */
+  /** The task has completed, but the daemon could not send that while disconnected. */
   over: boolean;
   timer?: NodeJS.Timeout;
 }

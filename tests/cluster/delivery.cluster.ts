@@ -4,8 +4,11 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: a task is accepted once, written to a daemon at most once, and its outcome is never guessed (rules, 2.1). */
-describe('a task, whatever dies between its acceptance and its daemon', () => {
+/**
+ * Promise: the relay accepts a task once, writes it to a daemon at most once, and never guesses its outcome (rules,
+ * 2.1).
+ */
+describe('a task whose path to its daemon breaks', () => {
   let cluster: Cluster;
   let truth: Truth;
 
@@ -25,11 +28,11 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
       headers: options.key === undefined ? {} : { 'Idempotency-Key': options.key },
     });
 
-  it('is written by the next gateway when the one that was woken dies before it took the task', async () => {
+  it('is written by the next gateway if the first one dies before it claims the task', async () => {
     const waiting = await connectDaemon(cluster, { gateway: 0, hello: [] });
     const { deviceId, registration } = waiting;
     const { taskId } = (await post(deviceId, 'between waking and taking')).body as { taskId: string };
-    // The gateway begins to claim the task, and waits for the lock of the device when it dies.
+    // The gateway starts to claim the task, and waits for the lock of the device when it dies.
     const unlock = await truth.lockDevice(deviceId);
     waiting.send({ type: 'status', running_tasks: [] });
     await until('the gateway waits for the lock', () => truth.isWaitedFor());
@@ -45,12 +48,12 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     await daemon.close();
   }, 120_000);
 
-  it('is unknown, and not written again, when the gateway dies after it took the task and before it wrote it', async () => {
+  it('is unknown, and not written again, if the gateway dies between claiming and writing it', async () => {
     const waiting = await connectDaemon(cluster, { gateway: 0, hello: [] });
     const { deviceId, registration } = waiting;
     const { taskId } = (await post(deviceId, 'between taking and writing')).body as { taskId: string };
     const app = await connectApp(cluster, { api: 1 });
-    // The commit of the taking is done long before its answer is back at the gateway.
+    // The claim is committed long before the gateway receives the answer.
     cluster.wires.database.set('pass', { latencyMs: 1500 });
     waiting.send({ type: 'status', running_tasks: [] });
     await until('the task is taken', async () => (await truth.task(taskId))?.state === 'sent');
@@ -70,7 +73,7 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     await Promise.all([daemon.close(), app.close()]);
   }, 120_000);
 
-  it('is one task when its api dies with the request pending and the request is repeated at another', async () => {
+  it('is created once if its api dies with the request pending and the client repeats the request at another', async () => {
     const daemon = await connectDaemon(cluster, { gateway: 1 });
     const unlock = await truth.lockDevice(daemon.deviceId);
     const first = post(daemon.deviceId, 'once', { api: 0, key: 'api-died' }).then(
@@ -96,7 +99,7 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     await daemon.close();
   }, 120_000);
 
-  it('is written when its wake-up was lost because Redis was away', async () => {
+  it('is written even if its wake-up was lost with Redis', async () => {
     const registration = await registerDevice(cluster);
     const daemon = await connectDaemon(cluster, { registration, gateway: 0 });
     await until('it is online', async () => (await truth.fences([daemon.deviceId])).size === 1);
@@ -114,7 +117,7 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
       });
   }, 120_000);
 
-  it('ends as its daemon said when the way to the database died while the end was written down', async () => {
+  it('gets the outcome that its daemon sent even if the connection to the database breaks while it is stored', async () => {
     const daemon = await connectDaemon(cluster, { gateway: 0 });
     const app = await connectApp(cluster, { since: '' });
     const accepted = await post(daemon.deviceId, 'to its end');
@@ -126,7 +129,7 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     const unlock = await truth.lockDevice(daemon.deviceId);
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'the end' });
     await until('the gateway waits for the lock', () => truth.isWaitedFor());
-    // The lock is granted, but the answer is lost: the transaction is open, and both sides wait for the other.
+    // PostgreSQL grants the lock, but the answer is lost: the transaction stays open, and both sides wait.
     cluster.wires.database.set('swallow');
     await unlock();
     await until('the lock was given', async () => !(await truth.isWaitedFor()));
@@ -137,7 +140,7 @@ describe('a task, whatever dies between its acceptance and its daemon', () => {
     await Promise.all([daemon.close(), app.close()]);
   }, 150_000);
 
-  it('keeps all of that for many at once, while gateways and apis are killed', async () => {
+  it('keeps these promises under load, while gateways and apis are killed', async () => {
     const load = await startLoad({ cluster, truth, seed: 1, people: 4 });
     await load.flows();
     for (const instance of [...cluster.gateways, ...cluster.apis]) {

@@ -1,4 +1,4 @@
-/** Where peers of the relay go: to one instance after the other, or to HAProxy as everybody does. */
+/** The addresses for peers of the relay: one instance after the other, or HAProxy. */
 import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -11,7 +11,7 @@ export interface Doors {
   readonly ca: Buffer | undefined;
 }
 
-/** Any instance may be chosen, even a dead one: a client that gets no connection tries another. */
+/** Picks any instance, even a dead one: a client without a connection tries another. */
 export function direct(cluster: Pick<Cluster, 'apis' | 'gateways'>, chance: Chance): Doors {
   return {
     api: () => chance.pick(cluster.apis).url,
@@ -31,7 +31,10 @@ export interface Reply {
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** One request on a connection of its own. Rejects when the connection breaks or nothing came for so long. */
+/**
+ * Sends one request on its own connection. Rejects when the connection breaks, or after `patienceMs` without a
+ * response.
+ */
 export function ask(
   url: string,
   method: string,
@@ -73,7 +76,7 @@ export function ask(
   });
 }
 
-/** The code of an error's body; empty when it has none, as the answers of a balancer. */
+/** The code of an error body, or an empty string: bodies of a load balancer have none. */
 export const codeOf = (body: string): string => {
   try {
     return (JSON.parse(body) as { code?: string }).code ?? '';

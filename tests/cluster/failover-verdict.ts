@@ -1,12 +1,12 @@
 /**
- * Excuses for sentences of the verdict after a failover with lost commits (ADR 32). Pure. Only a task can be excused whose commit
- * may be lost, and only for what its owner is told: that it is not there, or that its outcome is not known.
+ * Excuses sentences of the verdict after a failover with lost commits (ADR 32). Pure. Only a task with a possibly lost
+ * commit is excused, and only for results that its owner can see: it does not exist, or its outcome is unknown.
  */
 import type { Journal } from './journal.ts';
 
-/** `from`, `to`: the part of the journal in which the standby was behind. */
+/** `from` and `to` delimit the part of the journal in which the standby was behind. */
 export function lossesOf(journal: Journal, { from, to }: { from: number; to: number }) {
-  /** Tasks that were accepted, written or ended in that time. */
+  /** Tasks that were accepted, written or completed in that time. */
   const touched = new Set<string>();
   for (const entry of journal.entries.slice(from, to))
     if (entry.what === 'accepted' || entry.what === 'written' || entry.what === 'completed') touched.add(entry.task);
@@ -22,8 +22,8 @@ export function lossesOf(journal: Journal, { from, to }: { from: number; to: num
 }
 
 /**
- * The daemon had completed the task before the connection opened over which it got the task again: it listed the task nowhere, and the
- * database that took over knew neither its claim nor its end (docs/reliability.md, "What is open").
+ * The daemon completed the task before it opened the connection that delivered the task again: it listed the task
+ * nowhere, and the new primary knew neither its claim nor its outcome (docs/reliability.md, "Open issues").
  */
 function wasForgotten(journal: Journal, task: string): boolean {
   const { entries } = journal;

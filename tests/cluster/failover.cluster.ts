@@ -10,7 +10,9 @@ import { judgeJournal, judgeTruth, lastOf } from './verdict.ts';
 
 const seed = Number(process.env.CHAOS_SEED ?? 23);
 
-/** Promise: commits that PostgreSQL loses in a failover are known to be lost; every other promise is kept (R11). */
+/**
+ * Promise: owners learn about commits that PostgreSQL loses in a failover; the relay keeps every other promise (R11).
+ */
 describe(`R11: PostgreSQL fails over to a standby that is behind, seed ${seed}`, () => {
   let cluster: Cluster;
   let wire: FaultProxy;
@@ -33,22 +35,22 @@ describe(`R11: PostgreSQL fails over to a standby that is behind, seed ${seed}`,
     await wire.close();
   });
 
-  it('R11: lost tasks are not found, no other task runs twice or gets stuck, and no process ends', async () => {
+  it('R11: lost tasks answer 404, no other task runs twice or gets stuck, and no process exits', async () => {
     const { journal } = load;
     await load.flows();
     const accepted = () => journal.count('accepted');
     const enough = accepted() + 20;
     await until('tasks were accepted that survive', () => accepted() >= enough);
-    // All that was accepted by now reaches the standby. From here on a commit may be lost, because replication is asynchronous.
+    // The standby receives every earlier task. Later commits can be lost, because replication is asynchronous.
     const from = journal.entries.length;
     await lasting(2000);
 
     await load.fault('the standby receives nothing', () => wire.set('stall'));
     const [more, looks] = [accepted() + 20, (await truth.looks()) + 2];
     await until('tasks were accepted that are lost', () => accepted() >= more);
-    // A loss of less than two looks may go unnoticed.
+    // The relay can miss a loss of less than two looks.
     await until('the fleet has looked', async () => (await truth.looks()) >= looks);
-    // Connections that open now are lost with the commits that note them.
+    // Connections that open now are lost together with the commits that record them.
     for (const { daemon } of load.people.slice(0, 2)) daemon.drop();
     await load.flows();
     await load.fault('kill the primary', () => cluster.postgres.kill());

@@ -1,4 +1,7 @@
-/** Kinds of daemons in the field, by what was seen of each: see `Habits`. Every habit that hides an end from the relay is among them. */
+/**
+ * Kinds of field daemons with their observed habits (`Habits`), including every habit that hides an outcome from the
+ * relay.
+ */
 import type { Habits } from '@relay/testing';
 
 export const fieldKinds: Readonly<Record<string, Habits>> = {

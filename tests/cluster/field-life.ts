@@ -1,6 +1,6 @@
 /**
- * A person with one daemon of the field, an app that watches, and a conversation with a message every two seconds. The daemon drops what
- * it would say while it is disconnected, and never says it again. Everything is in the journal.
+ * A person with one field daemon, a watching app, and a conversation with a message every two seconds. The daemon drops
+ * its events while it is disconnected, and never repeats them. The journal has everything.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Session } from '@relay/protocol';
@@ -23,11 +23,14 @@ export interface FieldLife {
   readonly kind: string;
   readonly daemon: FieldDaemon;
   readonly app: AppLife;
-  /** Sessions that it talked in, by the ids they began with. */
+  /** Its sessions, by their first ids. */
   readonly sessions: readonly string[];
-  /** No more messages but one to every session, which goes on where a delivery was unknown; turns end with an answer from now on. */
+  /**
+   * Stops new messages except one per session, which continues after an unknown delivery; from now on, turns end with
+   * an answer.
+   */
   quieten(): Promise<void>;
-  /** Answers open questions, and goes on where a delivery turned out to be unknown: what was sent before waits for that. */
+  /** Answers open questions, and continues after an unknown delivery, for which earlier messages wait. */
   reply(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,15 +43,15 @@ export interface FieldLifeOptions {
   habits: Habits;
   journal: Journal;
   chance: Chance;
-  /** Between two messages of a conversation. */
+  /** The mean interval of messages in a conversation. */
   everyMs: number;
-  /** The longest turn. */
+  /** The duration of the longest turn. */
   turnMs: number;
 }
 
 const patienceMs = 30_000;
 const reportEveryMs = 1000;
-/** So many messages, on average, until the person begins another session. */
+/** The mean number of messages before the person begins another session. */
 const messagesPerSession = 12;
 
 export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLife> {
@@ -122,13 +125,14 @@ export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLi
         if (chance.below(2) === 0) await once('POST', '/api/watched-sessions', { sessionId: sessions.at(-1) });
       } else {
         const reply = await send(session);
-        // Its first task ended before the daemon named it, and no report has shown it: a person begins another.
+        // The first task completed before the daemon named the session, and no report has listed it: the person begins
+        // another.
         if (reply && reply.status === 409 && reply.text.includes('SESSION_NOT_RESOLVED')) await create();
       }
       await delay(chance.between(options.everyMs / 2, options.everyMs * 1.5));
     }
   })();
-  // The caller that stops it gets the error.
+  // The caller of `stop` gets the error.
   talking.catch(() => undefined);
 
   return {
@@ -143,7 +147,8 @@ export async function startFieldLife(options: FieldLifeOptions): Promise<FieldLi
       for (const session of sessions) await send(session);
     },
     reply: async () => {
-      // The list asks no daemon: one that cannot be asked for its history holds up every other answer until its time is over.
+      // The list needs no daemon, whereas a history request to an unresponsive daemon would delay all other answers
+      // until its timeout.
       const answer = await once('GET', '/api/sessions?limit=100');
       if (answer?.status !== 200) return;
       const { sessions: all } = JSON.parse(answer.text) as { sessions: Session[] };

@@ -1,13 +1,13 @@
 /**
- * Whether daemons of the field, which drop what they would say while they are disconnected, lost anything by it. Pure, as `verdict.ts`:
- * journal and rows in, sentences about what is wrong out.
+ * Checks whether field daemons, which drop their events while they are disconnected, lost anything. Pure, like
+ * `verdict.ts`: takes journal and rows, returns violations as sentences.
  */
 import type { Journal } from './journal.ts';
 import type { TaskRow } from './truth.ts';
 
-/** Nothing more to come of it. */
+/** States after which nothing follows. */
 const outcomes = new Set(['completed', 'waiting', 'failed', 'cancelled', 'expired', 'unknown']);
-/** A frame that a killed gateway has stored but not published never reaches the apps: it is in the record. */
+/** Apps never receive a frame that a killed gateway has stored but not published; the database has it. */
 const killMs = 10_000;
 
 /** Tasks without an outcome. */
@@ -22,16 +22,17 @@ export function judgeField(journal: Journal, tasks: readonly TaskRow[]): string[
   ];
 }
 
-/** The record says what is in the history of the daemon. */
+/** The stored result equals the history of the daemon. */
 function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];
   const kept = new Map(journal.of('kept').map((entry) => [entry.task, entry]));
-  // Cut off before its session had a name, of a daemon whose reports hide it, there is no history to ask: `docs/reliability.md`, what is open.
+  // If the connection dropped before the session had a name, and the reports of the daemon hide it, the relay has no
+  // history to ask for: `docs/reliability.md`, "Open issues".
   const starts = new Map<string, string>();
   for (const { session, task } of journal.of('accepted'))
     if (session.includes(':PENDING-') && !starts.has(session)) starts.set(session, task);
   const keys = new Map(tasks.map((row) => [row.id, row.session_key]));
-  // A session that got its name later can be asked.
+  // The relay can ask for a session that got its name later.
   const named = new Set(
     journal.of('accepted').flatMap(({ session, task }) => (session.includes(':PENDING-') ? [] : keys.get(task))),
   );
@@ -53,7 +54,7 @@ function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
   return wrong;
 }
 
-/** An app is shown words once, and those of every task that was completed, unless it was told to reload. */
+/** An app shows each answer once, and the answer of every completed task, unless it received a resync. */
 function judgeShown(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];
   const reloads = journal.of('resync');
@@ -62,7 +63,7 @@ function judgeShown(journal: Journal, tasks: readonly TaskRow[]): string[] {
   for (const { app, words, atMs } of journal.of('shown')) {
     const key = `${words}, app ${app}`;
     const sinceMs = lastAt.get(key) ?? atMs;
-    // One that was told to reload has thrown away what it had shown.
+    // After a resync, an app has discarded all shown messages.
     const isReloaded = reloads.some((reload) => reload.app === app && reload.atMs > sinceMs && reload.atMs <= atMs);
     times.set(key, isReloaded ? 1 : (times.get(key) ?? 0) + 1);
     lastAt.set(key, atMs);
@@ -82,8 +83,8 @@ function judgeShown(journal: Journal, tasks: readonly TaskRow[]): string[] {
 }
 
 /**
- * In order per session, but that the answer to a question goes before what was sent before the question; should it be unknown whether
- * that arrived, the next one does (`claimTasks`).
+ * Tasks of a session are written in order, except that the answer to a question precedes messages from before the
+ * question; if its delivery is unknown, the next message takes its place (`claimTasks`).
  */
 function judgeTurns(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];

@@ -16,7 +16,7 @@ import { judgeJournal, judgeRecords, lastOf } from './verdict.ts';
 const seconds = Number(process.env.FIELD_SECONDS ?? '100');
 const daemons = Number(process.env.FIELD_DAEMONS ?? '30');
 const seed = Number(process.env.FIELD_SEED ?? Math.floor(Math.random() * 1_000_000));
-/** Where the journal goes when something was wrong, or always when it is named. */
+/** The file for the journal. Without this variable, the test writes one only after a violation, into `node_modules/.cache`. */
 const journalFile = process.env.FIELD_JOURNAL;
 
 const times: Record<'STATUS_WAIT_MS' | 'OUTCOME_ASK_MS' | 'DAEMON_REPLY_TIMEOUT_MS', string> & Record<string, string> =
@@ -24,22 +24,26 @@ const times: Record<'STATUS_WAIT_MS' | 'OUTCOME_ASK_MS' | 'DAEMON_REPLY_TIMEOUT_
     ...loadTimes,
     DAEMON_REPLY_TIMEOUT_MS: '10000',
     DRAIN_SECONDS: '5',
-    // On a busy machine a daemon may be silent for longer than its reply may take: it is asked over a minute, in production over two.
+    // On a busy machine, a daemon can be silent for longer than its reply timeout: the gateway asks it for one minute
+    // here, and for two in production.
     OUTCOME_ASK_MS: '2000',
     STATUS_WAIT_MS: '1000',
     STATUS_LOST_MS: '1000',
     TASK_SILENCE_MS: '15000',
   };
 /**
- * How long an outcome may take when everybody is there: the wait for a status, a daemon that is silent when asked for its history, each of
- * the pages that are asked for, and a sweep; for the task under way and one behind it.
+ * The maximum time to an outcome while all peers are connected: the wait for a status, a silent daemon, each requested
+ * page of its history, and a sweep; twice, for the running task and a queued one.
  */
 const outcomeMs =
   2 *
   (Number(times.STATUS_WAIT_MS) + 12 * Number(times.OUTCOME_ASK_MS) + 5 * Number(times.DAEMON_REPLY_TIMEOUT_MS) + 1000);
 
-/** Promise: no task of a daemon that says nothing twice is stuck or lost, and nothing is shown twice, whichever gateway ends. */
-describe(`${daemons} daemons of the field while gateways end, seed ${seed}`, () => {
+/**
+ * Promise: the relay loses no task of a daemon that never repeats itself, leaves none stuck, and shows nothing twice,
+ * even if any gateway dies.
+ */
+describe(`${daemons} field daemons while gateways die, seed ${seed}`, () => {
   let cluster: Cluster;
   let truth: Truth;
 
@@ -53,7 +57,7 @@ describe(`${daemons} daemons of the field while gateways end, seed ${seed}`, () 
   });
 
   it(
-    'lose nothing that is in their history, and leave nothing without an outcome',
+    'lose nothing in their history, and every task gets an outcome',
     async () => {
       const journal = new Journal();
       const [chance, faults] = [createChance(seed), createChance(seed + 1)];
@@ -109,7 +113,7 @@ describe(`${daemons} daemons of the field while gateways end, seed ${seed}`, () 
           await Promise.all(people.filter(({ daemon }) => waiting.has(daemon.deviceId)).map((life) => life.reply()));
           return stuck.length === 0;
         };
-        // Either way the judgement says which tasks.
+        // On a timeout, the verdict names the tasks.
         await until('every task has an outcome', isSettled, outcomeMs).catch(() => undefined);
         const records = async () =>
           judgeRecords(journal, {

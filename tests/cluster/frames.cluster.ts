@@ -12,8 +12,8 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: the predecessor of every frame was delivered, or the client was told to reload (rules, 11.7). */
-describe('an app that follows its frames', () => {
+/** Promise: an app receives every frame after its predecessor, or a resync in between (rules, 11.7). */
+describe('an app', () => {
   let cluster: Cluster;
   let truth: Truth;
 
@@ -35,7 +35,7 @@ describe('an app that follows its frames', () => {
   const offsetOf = (app: TestApp) => app.inbox.all.findLast(({ offset }) => offset)!.offset as string;
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `line ${from + n}`);
 
-  /** A user whose daemon has said `line 1`, which an app on the first api has heard. */
+  /** A user whose app on the first api has received `line 1` from their daemon. */
   const begin = async (user: string) => {
     const daemon = await connectDaemon(cluster, { user });
     const app = await connectApp(cluster, { user, since: '', api: 0 });
@@ -44,7 +44,7 @@ describe('an app that follows its frames', () => {
     return { daemon, app };
   };
 
-  it('has everything when its api is killed in the middle of it', async () => {
+  it('receives everything if its api is killed', async () => {
     const { daemon, app } = await begin('killed');
     for (const line of numbers(2, 20)) say(daemon, line);
     await hears(app, 'line 5');
@@ -59,7 +59,7 @@ describe('an app that follows its frames', () => {
     await Promise.all([daemon.close(), again.close()]);
   }, 120_000);
 
-  it('has everything while subscriptions are cut again and again', async () => {
+  it('receives everything while subscriptions are cut repeatedly', async () => {
     const { daemon, app } = await begin('cut');
     for (let round = 0; round < 6; round += 1) {
       const lines = numbers(2 + round * 20, 21 + round * 20);
@@ -73,10 +73,10 @@ describe('an app that follows its frames', () => {
     await Promise.all([daemon.close(), app.close()]);
   }, 120_000);
 
-  it('has everything when every connection to Redis is reset', async () => {
+  it('receives everything, or a resync, after every connection to Redis is reset', async () => {
     const { daemon, app } = await begin('reset');
     cluster.wires.redis.reset();
-    // Frames published while Redis is away may be lost: then the app is told to reload.
+    // Frames that are published during an outage of Redis can be lost: the app then gets a resync.
     for (const line of numbers(2, 10)) say(daemon, line);
     await until('something is heard again', () => {
       say(daemon, `again ${performance.now()}`);
@@ -111,7 +111,7 @@ describe('an app that follows its frames', () => {
     ],
   ];
   for (const [n, [why, since, hurt]] of gaps.entries()) {
-    it(`is told to reload when it comes back and ${why}`, async () => {
+    it(`gets a resync when it reconnects and ${why}`, async () => {
       const { daemon, app } = await begin(`gap-${n}`);
       await app.close();
       await hurt(daemon);
@@ -120,7 +120,7 @@ describe('an app that follows its frames', () => {
         again = await connectApp(cluster, { user: `gap-${n}`, since: since(app), api: 1 });
         return true;
       });
-      // The first thing it hears, before anything that follows the gap.
+      // The resync is its first frame, before any frame that follows the gap.
       await again!.next('resync');
       await until('it hears what is said now', () => {
         say(daemon, `now ${performance.now()}`);
@@ -131,7 +131,7 @@ describe('an app that follows its frames', () => {
     }, 120_000);
   }
 
-  it('is told while it listens when Redis died, before anything that follows', async () => {
+  it('gets a resync on an open socket if Redis died, before any frame that follows', async () => {
     const { daemon, app } = await begin('listening');
     await cluster.redis.kill();
     say(daemon, 'lost');
@@ -145,15 +145,15 @@ describe('an app that follows its frames', () => {
     await Promise.all([daemon.close(), app.close()]);
   }, 120_000);
 
-  it('hears everything although another app of the user reads nothing', async () => {
+  it('receives everything even if another app of the user reads nothing', async () => {
     const { daemon, app } = await begin('crowd');
     const readers = [app, await connectApp(cluster, { user: 'crowd', since: '', api: 1 })];
     const slow = await connectApp(cluster, { user: 'crowd', since: '', api: 0 });
-    // Where it is to go on: what comes later may be lost with the connection.
+    // The slow app resumes from here: later frames can be lost with its connection.
     say(daemon, 'line 2');
     await hears(slow, 'line 2');
     slow.socket.pause();
-    // More than the buffers of both systems hold, for longer than a slow reader is borne.
+    // More than the buffers of both systems hold, for longer than the relay tolerates a slow reader.
     const big = 'x'.repeat(200_000);
     const slowUntil = performance.now() + 12_000;
     let last = 2;
@@ -168,7 +168,7 @@ describe('an app that follows its frames', () => {
     expect(heard(app).map((text) => text.split(' x')[0])).toEqual(numbers(1, last));
     slow.socket.resume();
     expect([1006, 1013]).toContain((await slow.closed).code);
-    // It goes on where it was, or is told that it cannot.
+    // It resumes from its offset, or gets a resync.
     const again = await connectApp(cluster, { user: 'crowd', since: offsetOf(slow) });
     say(daemon, 'after the end');
     await hears(again, 'after the end');
@@ -176,7 +176,7 @@ describe('an app that follows its frames', () => {
     await Promise.all([daemon, again, ...readers].map((peer) => peer.close()));
   }, 120_000);
 
-  it('keeps all of that for many at once, whatever happens to Redis', async () => {
+  it('keeps these promises under load, during any fault of Redis', async () => {
     const load = await startLoad({ cluster, truth, seed: 2, people: 4, appsEach: 2 });
     await load.flows();
     for (let round = 0; round < 3; round += 1) {

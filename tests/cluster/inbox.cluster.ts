@@ -4,11 +4,11 @@ import { type Cluster, type TestApp, type TestDaemon, connectApp, connectDaemon,
 import { lasting, until } from './until.ts';
 
 const apis = 3;
-/** Between two kills. */
+/** The number of failures between two kills. */
 const failures = 12;
 
 /** Promise: rules, 14.17 and 14.18. */
-describe('the inbox on three apis, each of which is killed', () => {
+describe('the inbox on three apis while each is killed', () => {
   let cluster: Cluster;
   let daemon: TestDaemon;
   const apps: TestApp[] = [];
@@ -18,7 +18,7 @@ describe('the inbox on three apis, each of which is killed', () => {
   }, 180_000);
   afterAll(() => cluster.stop());
 
-  it('has equal counts at equal versions in every answer and every frame, and all agree in the end', async () => {
+  it('has equal counts for equal versions in every response and every frame, and all apis agree finally', async () => {
     const seen = new Map<number, string>();
     const differ: string[] = [];
     let isOver = false;
@@ -35,7 +35,7 @@ describe('the inbox on three apis, each of which is killed', () => {
         if (frame.type === 'inbox_update') note(frame);
       });
     };
-    /** Undefined from an api that was killed. */
+    /** Returns undefined while the api is killed. */
     const read = async (api: number): Promise<Inbox | undefined> => {
       const answer = await cluster.call('listInbox', { api }).catch(() => undefined);
       if (answer?.status !== 200) return undefined;
@@ -69,7 +69,7 @@ describe('the inbox on three apis, each of which is killed', () => {
     let open = 0;
     for (const [api, instance] of cluster.apis.entries()) {
       const others = [0, 1, 2].filter((other) => other !== api);
-      // Its last commits are not published by it.
+      // The killed api does not publish its last commits.
       const failing = fail(others[0]!, api);
       await until('some have failed', async () => ((await read(others[1]!))?.counts.failure ?? 0) > open + 3);
       const { items } = (await read(api))!;

@@ -12,9 +12,9 @@ import { lasting, until } from './until.ts';
 
 const goal = Number(process.env.INTERLEAVINGS ?? 1000);
 const machines = 2;
-/** On each of them. */
+/** The number on each machine. */
 const conversations = 4;
-/** Questions between two kills of a gateway. */
+/** The number of questions between two kills of a gateway. */
 const killEvery = Number(process.env.KILL_EVERY ?? 125);
 const patienceMs = 60_000;
 const seed = Number(process.env.SEED ?? 20261123);
@@ -43,13 +43,15 @@ interface Task {
   code?: string;
 }
 
-/** Promise: a question has one answer, that of a person who saw it, whatever happens at the same time (rules, 5.2, 5.6 to 5.8). */
+/**
+ * Promise: a question has one answer, from a person who saw it, during any concurrent event (rules, 5.2, 5.6 to 5.8).
+ */
 describe('two people who answer the same questions on two apis', () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-interleavings-'));
   const chance = createChance(seed);
   const daemons: Daemon[] = [];
   const said: Said[] = [];
-  /** By question: the apis whose app has shown it. */
+  /** For each question, the apis whose app has shown it. */
   const shown = new Map<string, Map<number, Shown>>();
   const newest = new Map<string, Seen>();
   const outcomes = new Map<string, number>();
@@ -81,7 +83,7 @@ describe('two people who answer the same questions on two apis', () => {
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
-  /** A machine whose agents ask from their first turn on. */
+  /** A machine whose agents ask questions from their first turn on. */
   const begin = async (n: number) => {
     const { agent, all } = createAskers();
     const { deviceId, refreshToken, agentType } = await registerDevice(cluster);
@@ -126,7 +128,7 @@ describe('two people who answer the same questions on two apis', () => {
     return status === 202;
   };
 
-  /** Apps do not see what the agent asks: a person sends something, as after any unknown delivery. */
+  /** Apps cannot see this question: a person sends a message, as after any unknown delivery. */
   const goOn = async (id: string, question: string) => {
     const { lastTask } = newest.get(id) ?? {};
     count(`lost sight, ${lastTask?.state} ${lastTask?.code ?? ''}`.trim());
@@ -141,7 +143,7 @@ describe('two people who answer the same questions on two apis', () => {
     await act();
   };
 
-  /** One question, from the moment that both people see it to its end. */
+  /** One question, from the moment that both people see it until it is answered or withdrawn. */
   const round = async (id: string, asker: Asker) => {
     const question = asker.current() ?? '';
     const isOver = () => asker.current() !== question;
@@ -170,7 +172,7 @@ describe('two people who answer the same questions on two apis', () => {
     }
   };
 
-  it(`give it one answer, and none to a question that they did not see: ${goal} times`, async () => {
+  it(`give it one answer, and only after they saw it: ${goal} times`, async () => {
     const talks = (await Promise.all(Array.from({ length: machines }, (_, n) => begin(n)))).flat();
     await Promise.all(
       talks.map(async ({ id, asker }) => {
@@ -181,7 +183,7 @@ describe('two people who answer the same questions on two apis', () => {
       }),
     );
     const withdrawn = new Set(talks.flatMap(({ asker }) => [...asker.withdrawn]));
-    // Words for a question that is gone are a message, and wait behind the next one.
+    // A text for a withdrawn question becomes a message, which waits for the next question.
     const isMessage = ({ question, option }: Said) => option === undefined && withdrawn.has(question);
     const accepted = said.filter(({ status }) => status === 202);
     const tasks = new Map<string, Task>();
@@ -190,7 +192,7 @@ describe('two people who answer the same questions on two apis', () => {
       tasks.set(taskId, { state: String(body.state), ...(body.error ? { code: body.error.code } : {}) });
     };
     for (const one of accepted) {
-      // An answer behind an unknown delivery waits until the person goes on (rules, 2.7).
+      // An answer queued after an unknown delivery waits until the person continues (rules, 2.7).
       const unended = ['sent', 'running', ...(isMessage(one) ? [] : ['queued'])];
       await until('the answer has an end', async () => {
         await read(one.taskId);

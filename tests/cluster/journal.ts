@@ -1,9 +1,9 @@
 /**
- * The observations of the relay's peers, in their order: an append-only log that is judged afterwards (`verdict.ts`).
- * It knows nothing of what is right.
+ * The observations of the relay's peers in their order: an append-only log, which `verdict.ts` checks afterwards. It
+ * does not know the promises.
  */
 
-/** The line that daemons put into what they say: who spoke, over which connection, and what number it had there. */
+/** The identity of a line that a daemon sends: its user, its connection, and its number on that connection. */
 export interface Line {
   user: string;
   connection: number;
@@ -13,9 +13,9 @@ export interface Line {
 export type Event =
   | { what: 'fault'; fault: string }
   | { what: 'asked'; request: number; user: string; call: string; patienceMs: number }
-  /** `said`: the body of the failure, to find its reason. */
+  /** `said` is the body of the failure, to find its reason. */
   | { what: 'answered'; request: number; status: number; code: string; strangers: string[]; said?: string }
-  /** The connection broke before the answer came. */
+  /** The connection broke before the response. */
   | { what: 'cut'; request: number; why: string }
   | { what: 'accepted'; user: string; device: string; task: string; session: string; key: string }
   | { what: 'refused'; who: 'daemon' | 'app'; user: string; status: number; code: string }
@@ -23,16 +23,19 @@ export type Event =
   | { what: 'disconnected'; user: string; connection: number; code: number }
   /** A command with a task reached the daemon. */
   | { what: 'written'; user: string; device: string; connection: number; task: string }
-  /** A question reached the daemon; `request` is who asked. */
+  /** A history request reached the daemon; `request` is the id of the caller's request. */
   | { what: 'questioned'; user: string; connection: number; request: number }
   | { what: 'began'; user: string; connection: number; task: string }
   | { what: 'completed'; user: string; connection: number; task: string }
   | { what: 'said'; line: Line }
-  /** The last words of a turn are in the history of its daemon, from where the relay may have them. `hidden`: its reports leave the session out. */
+  /**
+   * The answer of a turn is in the history of its daemon, where the relay can find it. `hidden`: its reports omit the
+   * session.
+   */
   | { what: 'kept'; user: string; task: string; kind: 'answer' | 'question' | 'error'; text: string; hidden?: boolean }
-  /** A message with these words reached an app. */
+  /** A message with this text reached an app. */
   | { what: 'shown'; user: string; app: number; words: string }
-  /** `since` as it was sent: empty begins afresh. */
+  /** `since` as sent; an empty one starts afresh. */
   | { what: 'listening'; user: string; app: number; since: string }
   | { what: 'deaf'; user: string; app: number; code: number }
   | { what: 'resync'; user: string; app: number }
@@ -56,7 +59,7 @@ export class Journal {
     this.entries.push({ ...event, atMs: performance.now() });
   }
 
-  /** A new number of this kind: of a connection, an app, a request. */
+  /** The next number of this kind: of a connection, an app or a request. */
   number(kind: string): number {
     const next = (this.#counters.get(kind) ?? 0) + 1;
     this.#counters.set(kind, next);
@@ -72,7 +75,7 @@ export class Journal {
   }
 }
 
-/** `user|connection#number`, with words behind it. */
+/** `user|connection#number`, followed by a text. */
 export const lineText = ({ user, connection, number }: Line, words = ''): string =>
   `${user}|${connection}#${number} ${words}`;
 
@@ -81,11 +84,11 @@ export function readLine(text: string): Line | undefined {
   return found ? { user: found[1]!, connection: Number(found[2]), number: Number(found[3]) } : undefined;
 }
 
-/** The words of a turn that are unlike those of any other: `answer 7 of user-1`. */
+/** The unique text of a turn, such as `answer 7 of user-1`. */
 export const wordsIn = (text: string): string[] =>
   text.match(/\b(answer|question|step|error) \d+ of user-\d+\b/g) ?? [];
 
-/** Users other than `user` whose names are in a text: every text of the load carries the name of its owner. */
+/** Other users whose names occur in a text: every text of the load contains the name of its owner. */
 export function strangersIn(text: string, user: string): string[] {
   const named = text.match(/\buser-\d+\b/g) ?? [];
   return [...new Set(named)].filter((name) => name !== user);

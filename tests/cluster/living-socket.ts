@@ -1,27 +1,27 @@
 /**
- * A WebSocket that comes back: it has its own liveness timer, as real peers do, and connects again after every end. Frames
- * are left to its owner.
+ * A WebSocket that reconnects: it has its own liveness timer, like real peers, and connects again after every close.
+ * Its owner handles the frames.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 export interface LivingSocketOptions {
-  /** Where to, asked for every attempt. */
+  /** The address; called for every attempt. */
   address(): { url: string; headers: Record<string, string>; ca: Buffer | undefined };
   onOpen(socket: WebSocket): void;
   onText(text: string, socket: WebSocket): void;
   onClose(code: number): void;
   onRefused(status: number, body: string): void;
-  /** Nothing heard for this long: the connection is dead. */
+  /** After this time without a frame, the connection counts as dead. */
   silenceMs: number;
-  /** Between two attempts. */
+  /** The pause between two attempts. */
   pauseMs(): number;
 }
 
 export interface LivingSocket {
-  /** Cuts what is open without a word; it comes back. */
+  /** Cuts the connection without a close frame; it reconnects. */
   drop(): void;
-  /** Ends for good; resolves when the socket has gone. */
+  /** Stops for good; resolves after the socket has closed. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function startLivingSocket(options: LivingSocketOptions): LivingSocket {
         });
         response.on('error', () => socket.terminate());
       });
-      // No process listens there, or the network was cut: the end says so too.
+      // No process listens there, or the network was cut: `close` follows.
       socket.on('error', () => undefined);
       socket.on('close', (code) => {
         clearInterval(watch);

@@ -1,6 +1,6 @@
 /**
- * People who use the relay while it is hurt: each with a daemon, an app and requests. `settle` waits until everything agrees
- * again, and gives the judgement over all that happened.
+ * People who use the relay during faults: each with a daemon, an app and requests. `settle` waits until everything
+ * agrees again, and returns the verdict on all events.
  */
 import { type Cluster, registerDevice } from '@relay/testing';
 import { type AppLife, startAppLife } from './app-life.ts';
@@ -13,7 +13,7 @@ import type { Truth } from './truth.ts';
 import { until } from './until.ts';
 import { type Circumstances, judgeJournal, judgeTruth } from './verdict.ts';
 
-/** Clocks of a cluster under load: short, and long enough for a machine with much else to do. */
+/** Timings of a cluster under load: short, but long enough for a busy machine. */
 export const loadTimes: Record<string, string> = {
   PING_INTERVAL_MS: '1000',
   SILENCE_TIMEOUT_MS: '8000',
@@ -38,11 +38,13 @@ export interface Load {
   readonly journal: Journal;
   readonly chance: Chance;
   readonly people: readonly Person[];
-  /** Notes what is done to the relay, and does it. */
+  /** Records a fault and causes it. */
   readonly fault: (what: string, act: () => unknown) => Promise<void>;
-  /** Resolves when what each daemon says from now on reaches each app of its user. */
+  /** Resolves once new lines of each daemon reach each app of its user. */
   readonly flows: () => Promise<void>;
-  /** All faults are over: waits until database, leases and daemons agree. Returns what was wrong, and ends the load. */
+  /**
+   * Call it after all faults: waits until database, leases and daemons agree. Returns the violations and ends the load.
+   */
   readonly settle: (circumstances: Circumstances) => Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -53,7 +55,7 @@ export interface LoadOptions {
   seed: number;
   people: number;
   appsEach?: number;
-  /** Where peers go; default to any instance. */
+  /** The addresses for peers; any instance by default. */
   doors?: (cluster: Cluster, chance: Chance) => Doors;
   /** The longest pause of a user between two requests. */
   everyMs?: number;
@@ -73,7 +75,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   const sessionsOfOthers = (user: string) =>
     people.filter((other) => other.user !== user).flatMap(({ requests }) => requests.sessions.slice(-2));
   for (let n = 0; n < options.people; n += 1) {
-    // Names that no other load on this cluster has.
+    // Names that no other load on this cluster uses.
     const user = `user-${seed * 100 + n}`;
     const registration = await registerDevice(cluster, { user, hostname: 'laptop' });
     const shared = { user, token: cluster.token(user), doors, journal, chance };
@@ -166,7 +168,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   };
 }
 
-/** The last `characters` that each instance logged, to find the cause of a failure. */
+/** The last `characters` of each instance's log, to find the cause of a failure. */
 export function whatTheySaid({ apis, gateways }: Cluster, characters = Infinity): string {
   return [...apis, ...gateways].map(({ name, child }) => `${name}:\n${child.output().slice(-characters)}\n`).join('');
 }

@@ -1,6 +1,6 @@
 /**
- * Promise: an agent that uses the machines of its person through several apis, each request at another one, notices nothing of an instance that
- * is killed while it waits but that it has to ask again. Nothing it started is done twice.
+ * Promise: an agent uses the machines of its person through several apis, each request at another one. If an instance
+ * dies during a call, the agent only has to repeat that call, and nothing runs twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, type RelayAddress, startCluster, startFieldDaemon } from '@relay/testing';
@@ -39,7 +39,7 @@ describe('an agent and the machines of its person, through two apis', () => {
     return { sessionId: value['sessionId'] as string, taskId: value['taskId'] as string };
   };
 
-  it('has a question of the demonstration and answers it, each call at the other instance', async () => {
+  it('gets a question of the demonstration agent and answers it, each call at another instance', async () => {
     const before = [...balancer.counts.apis];
     const { deviceId } = await scene.machine(relay);
     const turn = await start(deviceId, 'perm');
@@ -59,7 +59,7 @@ describe('an agent and the machines of its person, through two apis', () => {
   }, 120_000);
 
   it.each([0, 1])(
-    'asks again after api %i was killed while it waited, and the turn ran once',
+    'repeats its wait after api %i was killed, and the turn ran once',
     async (killed) => {
       const daemon = await startFieldDaemon(relay, { agentType: 'field', again: { afterMs: 100 } });
       const turn = await start(daemon.deviceId, `go ${killed}`);
@@ -77,7 +77,7 @@ describe('an agent and the machines of its person, through two apis', () => {
       expect((await Promise.all(waits)).filter((one) => !(one instanceof Error))).toEqual([
         expect.objectContaining({ value: expect.objectContaining({ state: 'completed' }) as unknown }),
       ]);
-      // Repeated with its key, the start is the turn that there is.
+      // A start with the same key returns the existing turn.
       expect(await start(daemon.deviceId, `go ${killed}`)).toMatchObject({ taskId: turn.taskId });
       expect(daemon.inbox.all.filter(({ type }) => type === 'task_start')).toHaveLength(1);
       await daemon.stop();

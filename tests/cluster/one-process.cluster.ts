@@ -1,6 +1,6 @@
 /**
- * Promise: a single process is replaced by the next release on the data folder of the one before, and nothing is lost; and back again, unless a
- * migration says that it cannot be (docs/releases.md, "Upgrade").
+ * Promise: the next release can replace a single process on its data folder, and nothing is lost; the way back works
+ * too, unless a migration forbids it (docs/releases.md, "Upgrade").
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -35,18 +35,18 @@ const patienceMs = 600_000;
 /** `1.10.0` is newer than `1.9.0`. */
 const isNewer = (version: string, than: string) => version.localeCompare(than, 'en', { numeric: true }) > 0;
 
-describe('the release before this one and this one, one after the other on one data folder', () => {
+describe('the previous release and this one, one after the other on one data folder', () => {
   let before: Release;
-  /** Migrations that the release before does not know. */
+  /** Migrations that the previous release does not know. */
   let added: string[];
   let dataDir: string;
   let relay: RelayProcess | undefined;
-  /** Of the first start: a browser and a program that stay signed in, a machine, and its session. */
+  /** From the first start: a browser and a program that stay signed in, a machine, and its session. */
   let cookies: ReadonlyMap<string, string>;
   let bearer: string;
   let machine: Registration;
   let session: string;
-  /** Tasks that ended, with the answer of the machine; and the message that waits for it since the last stop. */
+  /** Completed tasks with their answers, and the message that has been queued since the last stop. */
   const answers = new Map<string, string>();
   let waiting: string | undefined;
 
@@ -74,10 +74,10 @@ describe('the release before this one and this one, one after the other on one d
   };
 
   const browserOf = ({ apis }: RelayProcess) =>
-    // A browser needs no more of a relay.
+    // A browser needs nothing else of a relay.
     new Browser({ apis, config: { publicUrl } } as unknown as TestRelay);
 
-  /** The relay as a program of the person sees it, with this access token. */
+  /** The relay as seen by a program of the person with this access token. */
   const seenBy = (at: RelayProcess, access: string): RelayAddress => ({
     ...at,
     token: () => access,
@@ -101,7 +101,7 @@ describe('the release before this one and this one, one after the other on one d
     return (answer.body as { access_token: string }).access_token;
   }
 
-  /** The machine comes and answers the message that waits; another one is then left for the next release. */
+  /** Connects the machine, answers the queued message, and leaves another one for the next release. */
   async function turn(at: RelayAddress): Promise<void> {
     const daemon = await connectDaemon(at, { registration: machine });
     const given = await daemon.next(answers.size === 0 ? 'task_start' : 'task_resume');
@@ -119,7 +119,7 @@ describe('the release before this one and this one, one after the other on one d
     expect(sent.status).toBeLessThan(300);
   }
 
-  /** Everything of the releases before is there, and works. */
+  /** Checks that all data of the earlier releases exists and works. */
   async function holds(at: RelayProcess): Promise<void> {
     const browser = browserOf(at);
     for (const [name, value] of cookies) browser.cookies.set(name, value);
@@ -135,7 +135,7 @@ describe('the release before this one and this one, one after the other on one d
   }
 
   it(
-    'the release before has a person, a machine, and a session with messages',
+    'the previous release has a person, a machine, and a session with messages',
     async () => {
       const at = await start(before.folder);
       const invitation = new URL(await setupLinkOf(at)).hash.slice('#token='.length);
@@ -152,11 +152,11 @@ describe('the release before this one and this one, one after the other on one d
     patienceMs,
   );
 
-  it('this release has all of it, and sign-in, machine and session go on', async () => {
+  it('this release has all of that, and sign-in, machine and session work', async () => {
     await holds(await start(thisRelease));
   }, 120_000);
 
-  it('the release before goes on with what this one wrote, or refuses if a migration says so', async () => {
+  it('the previous release continues with the data of this one, or refuses if a migration requires that', async () => {
     const read = (folder: string, path: string) => readFile(join(folder, path), 'utf8');
     const { version } = JSON.parse(await read(before.folder, 'package.json')) as { version: string };
     const floors = added.map(async (name) =>
@@ -167,7 +167,7 @@ describe('the release before this one and this one, one after the other on one d
     else await expect(start(before.folder)).rejects.toThrow(/newer release/);
   }, 120_000);
 
-  it('and this release again', async () => {
+  it('this release continues again', async () => {
     await holds(await start(thisRelease));
   }, 120_000);
 });

@@ -4,12 +4,15 @@ import { loadTimes, startLoad, whatTheySaid } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** More than this that a subscriber has not taken, and Redis cuts it. */
+/** Redis disconnects a subscriber with more unread data than this. */
 const limit = 'pubsub 32kb 32kb 1';
 const unlimited = 'pubsub 0 0 0';
 const big = 'x'.repeat(100_000);
 
-/** Promise: a subscriber that Redis cuts for its output buffer costs no frame that is not told of, and no wrong status. */
+/**
+ * Promise: when Redis disconnects a subscriber for its output buffer, apps get a resync for each lost frame, and no
+ * wrong status.
+ */
 describe('R11: Redis cuts subscribers for their output buffer', () => {
   let cluster: Cluster;
   let truth: Truth;
@@ -29,7 +32,7 @@ describe('R11: Redis cuts subscribers for their output buffer', () => {
     const list = await cluster.redis.command('CLIENT', 'LIST', 'TYPE', 'pubsub');
     return new Set([...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id));
   };
-  /** Cuts every subscription, gateways' and apis': none of them can take this at once. */
+  /** Cuts every subscription of gateways and apis with more data than any can read at once. */
   const cutAll = async () => {
     const before = await subscribers();
     const channels = (await cluster.redis.command('PUBSUB', 'CHANNELS')).split('\n').filter((name) => name !== '');
@@ -40,7 +43,7 @@ describe('R11: Redis cuts subscribers for their output buffer', () => {
     return cut;
   };
 
-  it('R11: people who use the relay miss nothing that they are not told of, and no task is lost, doubled or overtaken', async () => {
+  it('R11: people who use the relay get a resync for each lost frame, and no task is lost, duplicated or out of order', async () => {
     const load = await startLoad({ cluster, truth, seed: 21, people: 4, appsEach: 2 });
     const loud = await connectDaemon(cluster, { user: 'loud' });
     await connectApp(cluster, { user: 'loud', since: '', api: 0 });
@@ -62,10 +65,10 @@ describe('R11: Redis cuts subscribers for their output buffer', () => {
     await loud.close();
   }, 200_000);
 
-  it('R11: no app is left with a status that is not so', async () => {
+  it('R11: every app shows the correct status again', async () => {
     const daemon = await connectDaemon(cluster, { user: 'status' });
     const apps = await Promise.all([0, 1].map((api) => connectApp(cluster, { user: 'status', since: '', api })));
-    /** The content that each app shows: the frames it received, and the history it loads after a resync. */
+    /** The state that each app shows: from its frames, and from the list that it loads after a resync. */
     const shown = apps.map(() => new Map<string, string>());
     const load = async (n: number) => {
       const { body } = await cluster.call('GET', '/api/sessions?limit=100', { user: 'status', api: n });

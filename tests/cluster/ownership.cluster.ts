@@ -16,8 +16,8 @@ import { until } from './until.ts';
 const gateways = 4;
 const attempts = 1000;
 
-/** Promise: a device has one owner; after every fault there is at most one, and it is the newest (rules, 9.12). */
-describe('a device over four gateways', () => {
+/** Promise: a device has one owner; after every fault at most one, the newest (rules, 9.12). */
+describe('a device with four gateways', () => {
   let cluster: Cluster;
   let truth: Truth;
 
@@ -34,7 +34,7 @@ describe('a device over four gateways', () => {
     await cluster.stop();
   });
 
-  /** The device is online, leased under the fence that is noted, and one connection of it is open. */
+  /** Whether the device is online, leased under the recorded fence, and has one open connection. */
   const isOwnedOnce = async (deviceId: string) => {
     const device = (await truth.device(deviceId))!;
     const fence = (await truth.fences([deviceId])).get(deviceId);
@@ -44,13 +44,13 @@ describe('a device over four gateways', () => {
     const { body } = await cluster.call('POST', '/api/sessions', { body: { deviceId, message } });
     return body.taskId as string;
   };
-  /** A gateway behind a wire of its own. */
+  /** A gateway behind its own fault proxy. */
   const behindWire = async (gateway: number) => {
     const wire = await startFaultProxy({ port: cluster.gateways[gateway]!.port });
     return { wire, relay: { ...cluster, gateways: [{ url: `http://127.0.0.1:${wire.port}` }] } };
   };
 
-  it('has one connection left after a thousand at the same moment', async () => {
+  it('has one connection left after a thousand concurrent ones', async () => {
     const registration = await registerDevice(cluster);
     const open = new Set<TestDaemon>();
     const codes = new Map<number, number>();
@@ -76,13 +76,13 @@ describe('a device over four gateways', () => {
     const taskId = await post(registration.deviceId, 'who is there');
     expect(await survivor!.next('task_start')).toMatchObject({ task_id: taskId });
     expect(open.size).toBe(1);
-    // Everybody else was told to wait, or that a newer one came.
+    // All others were refused with a retry time, or closed by a newer one.
     expect([...refusals.keys()]).toEqual([503]);
     expect([...codes.keys()]).toEqual([4409]);
     await survivor!.close();
   }, 120_000);
 
-  it('is offline when its only connection is half-open', async () => {
+  it('is offline if its only connection is half-open', async () => {
     const { wire, relay } = await behindWire(0);
     const daemon = await connectDaemon(relay);
     const app = await connectApp(cluster);
@@ -94,7 +94,7 @@ describe('a device over four gateways', () => {
     await Promise.all([wire.close(), app.close()]);
   }, 120_000);
 
-  it('belongs to the connection that came elsewhere while the old one is half-open', async () => {
+  it('belongs to a new connection elsewhere while the old one is half-open', async () => {
     const { wire, relay } = await behindWire(0);
     const app = await connectApp(cluster);
     const old = await connectDaemon(relay);
@@ -110,14 +110,14 @@ describe('a device over four gateways', () => {
       return (body.connections as { closeCode?: number }[])[1]?.closeCode === 4409;
     });
     expect(old.inbox.count('task_start')).toBe(0);
-    // Neither the old connection's end nor anything else ever said that the device went away.
+    // No frame ever reported the device as offline.
     daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'half-open', result: 'still here' });
     await app.next('new_message', ({ message }) => (message as { content: string }).content === 'still here');
     expect(app.inbox.count('device_status', (frame) => frame.status === 'offline')).toBe(0);
     await Promise.all([wire.close(), daemon.close(), app.close()]);
   }, 120_000);
 
-  it('does not go back to a gateway whose event loop was stuck for longer than its lease', async () => {
+  it('stays with its new gateway after the old one was stuck for longer than its lease', async () => {
     const registration: Registration = await registerDevice(cluster);
     const { deviceId } = registration;
     const old = await connectDaemon(cluster, { registration, gateway: 2 });
@@ -136,7 +136,7 @@ describe('a device over four gateways', () => {
     await daemon.close();
   }, 120_000);
 
-  it('is online again when its gateway was stuck for longer than its lease and no other claimed it', async () => {
+  it('is online again after its gateway was stuck for longer than its lease without another claim', async () => {
     const app = await connectApp(cluster);
     const daemon = await connectDaemon(cluster, { gateway: 2 });
     await until('it is owned', () => isOwnedOnce(daemon.deviceId));
@@ -151,21 +151,21 @@ describe('a device over four gateways', () => {
     await until('it is owned again', () => isOwnedOnce(daemon.deviceId));
     const taskId = await post(daemon.deviceId, 'after it woke up');
     expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId });
-    // The same connection, under the same fence: nothing was claimed again.
+    // The same connection under the same fence: no gateway claimed the device again.
     expect((await truth.device(daemon.deviceId))!.fence).toBe(fence);
     await Promise.all([daemon.close(), app.close()]);
   }, 120_000);
 
-  it('keeps its connection under the same fence when Redis loses everything', async () => {
+  it('keeps its connection under the same fence after Redis loses all data', async () => {
     const daemon = await connectDaemon(cluster, { gateway: 1 });
     const { deviceId } = daemon;
     await until('it is owned', () => isOwnedOnce(deviceId));
     const fence = (await truth.device(deviceId))!.fence;
-    // Quiet for so long that only its lease says that it is there.
+    // Makes it so quiet that only its lease proves that it is connected.
     await truth.run("UPDATE devices SET last_seen_at = now() - interval '1 minute'");
     await cluster.redis.flush();
     await until('it is owned again', () => isOwnedOnce(deviceId));
-    // Through one more round of every sweep: nothing of what they saw while the leases were away stays.
+    // Waits for one more round of every sweep, which must not act on the missing leases later.
     const quiet = await connectDaemon(cluster, { gateway: 0 });
     await quiet.drop();
     await until(

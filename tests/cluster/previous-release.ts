@@ -1,6 +1,6 @@
 /**
- * The release before this one, built beside it: what a rollout replaces. Git says which one that is; what it is built with
- * are the dependencies that are installed here. It knows nothing of clusters.
+ * Builds the previous release in another folder, for tests of a rollout. Git determines that release; the build uses
+ * the dependencies that are installed here. Knows nothing of clusters.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** The ground that instances of two releases share: their messages to each other, and their data. */
+/** The code that instances of two releases share: their messages to each other, and their data. */
 const shared = ['packages/backplane', 'packages/protocol', 'packages/database', 'prisma'];
 const programs = ['@relay/api', '@relay/gateway', '@relay/standalone', '@relay/conformance'];
 const gitLimit = { cwd: root, maxBuffer: 256 * 1024 * 1024 };
 
 export interface Release {
-  /** Like this repository, built. */
+  /** A built copy of the repository. */
   readonly folder: string;
   readonly commit: string;
   /** Names of its migrations. */
@@ -38,9 +38,9 @@ async function git(...args: string[]): Promise<string> {
 }
 
 /**
- * `RELAY_PREVIOUS`; or the newest tag `v…` before this commit; or, while nothing was released, the commit before the newest
- * that changed any of these paths (default: what instances share).
- * @throws Error that says what is missing
+ * `RELAY_PREVIOUS`; or the newest tag `v…` before this commit; or, before the first release, the commit before the newest
+ * change of any of these paths (by default the shared code).
+ * @throws Error with the missing prerequisite
  */
 export async function previousCommit(paths: readonly string[] = shared): Promise<string> {
   const named = process.env.RELAY_PREVIOUS;
@@ -53,7 +53,7 @@ export async function previousCommit(paths: readonly string[] = shared): Promise
   return git('rev-parse', '--verify', '--end-of-options', `${newest}~1`);
 }
 
-/** Whether an older release runs with these migrations of this one: each names the oldest release that does. */
+/** Whether an older release works with these migrations of this one: each names the oldest such release. */
 export async function runsWith(older: Release, added: readonly string[]): Promise<boolean> {
   const { version } = JSON.parse(await readFile(join(older.folder, 'package.json'), 'utf8')) as { version: string };
   const floors = await Promise.all(
@@ -65,7 +65,7 @@ export async function runsWith(older: Release, added: readonly string[]): Promis
   return floors.every((floor) => floor !== undefined && floor.localeCompare(version, 'en', { numeric: true }) <= 0);
 }
 
-/** Names of the migrations in a folder like this repository. */
+/** Names of the migrations in a copy of the repository. */
 export async function migrationsOf(folder: string): Promise<string[]> {
   const entries = await readdir(join(folder, 'prisma/migrations'), { withFileTypes: true });
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
@@ -95,7 +95,7 @@ async function workspacesOf(folder: string): Promise<Map<string, Workspace>> {
   return found;
 }
 
-/** Links to what is installed here, but for packages of its own: those are its own. */
+/** Links the dependencies that are installed here, but the packages of the release itself. */
 async function linkDependencies(folder: string, workspaces: ReadonlyMap<string, Workspace>): Promise<void> {
   const link = async (from: string, to: string) => {
     await mkdir(to, { recursive: true });
@@ -111,7 +111,7 @@ async function linkDependencies(folder: string, workspaces: ReadonlyMap<string, 
   }
 }
 
-/** The programs and what they are made of, each after what it needs. */
+/** The programs and their packages, each after its dependencies. */
 function inOrder(workspaces: ReadonlyMap<string, Workspace>): Workspace[] {
   const ordered = new Set<Workspace>();
   const visit = (name: string) => {
@@ -124,7 +124,10 @@ function inOrder(workspaces: ReadonlyMap<string, Workspace>): Workspace[] {
   return [...ordered];
 }
 
-/** Takes the programs and the conformance suite of a commit out of git and builds them: about a minute. @throws Error with what the compiler said */
+/**
+ * Extracts the programs and the conformance suite of a commit from git and builds them, in about a minute. @throws
+ * Error with the output of the compiler
+ */
 export async function buildRelease(commit: string): Promise<Release> {
   const folder = await mkdtemp(join(tmpdir(), 'relay-release-'));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -141,7 +144,7 @@ export async function buildRelease(commit: string): Promise<Release> {
           const text = `${name} of ${commit} cannot be built with the dependencies that are installed here`;
           throw new Error(`${text}:\n${error.stdout}${error.stderr}`);
         });
-    // Pages and documents are files; those of this release do.
+    // The release uses the built pages and documents of this one.
     for (const app of ['web', 'docs']) {
       await mkdir(join(folder, 'apps', app), { recursive: true });
       await symlink(join(root, 'apps', app, 'dist'), join(folder, 'apps', app, 'dist'));

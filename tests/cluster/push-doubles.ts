@@ -1,4 +1,7 @@
-/** Services that take deliveries and answer by chance with everything that a service can answer; they know what they took of which delivery. */
+/**
+ * Push services that accept deliveries and answer at random with every possible outcome; they record the deliveries
+ * that they accepted.
+ */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -11,13 +14,13 @@ import type { Chance } from './chance.ts';
 type Kind = AddSubscription['kind'];
 export const kinds: readonly Kind[] = ['ntfy', 'webhook', 'webpush', 'unifiedpush', 'fcm', 'apns'];
 
-/** An answer: a status, none at all, or one that has no end. */
+/** A status, no answer, or an answer whose body never completes. */
 type Answer = number | 'silence' | 'endless';
 const failures: readonly Answer[] = [
   ...[302, 400, 401, 403, 404, 408, 410, 413, 425, 429, 500, 502, 503],
   ...(['silence', 'endless'] as const),
 ];
-/** Every one of these means that it was taken. */
+/** Each of these means that the service accepted the delivery. */
 const successes = [200, 201, 202, 204] as const;
 const isTaken = (answer: Answer) => answer === 'endless' || (typeof answer === 'number' && answer < 300);
 
@@ -26,11 +29,11 @@ export interface PushDoubles {
   readonly env: Record<string, string>;
   /** The body that adds the address `n` of this kind. */
   bodyOf(kind: Kind, n: number): AddSubscription;
-  /** How often a service took a delivery, by its id; of ntfy by its sequence. */
+  /** The number of times that a service accepted a delivery, by its id; for ntfy by its sequence. */
   readonly taken: Map<string, number>;
-  /** How often an answer was given. */
+  /** The number of times that a service gave an answer. */
   readonly answers: Map<string, number>;
-  /** From now on every request is taken. */
+  /** Accepts every request from now on. */
   calm(): void;
   stop(): Promise<void>;
 }
@@ -73,7 +76,7 @@ export async function startPushDoubles(chance: Chance): Promise<PushDoubles> {
     if (path.startsWith('/hook/')) id = String(headers['webhook-id']);
     else if (path.startsWith('/push/')) id = read(body).data.deliveryId;
     else {
-      // ntfy has its words in `message`, Firebase an object.
+      // ntfy has a text in `message`, Firebase an object.
       const { sequence_id: sequence, message } = JSON.parse(body.toString()) as {
         sequence_id?: string;
         message: { data: { sealed: string } };
@@ -140,6 +143,6 @@ export async function startPushDoubles(chance: Chance): Promise<PushDoubles> {
   };
 }
 
-/** The sequence by which ntfy knows the delivery of a notification that is about no session. */
+/** The sequence by which ntfy identifies the delivery of a notification without a session. */
 export const sequenceOf = (cause: string, deliveryId: string): string =>
   createHash('sha256').update(`${cause}:${deliveryId}`).digest('base64url').slice(0, 32);

@@ -8,9 +8,9 @@ import { lasting, until } from './until.ts';
 const minutes = Number(process.env.CHAOS_MINUTES ?? '1');
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1_000_000));
 const people = 60;
-/** More to one address within a minute may become a digest. */
+/** At a higher rate, the notifications of one minute can become a digest. */
 const notificationsPerSecond = 10;
-/** Two claims of a minute each, and the attempts in them. */
+/** Two claims of a minute each, and their attempts. */
 const settleMs = 300_000;
 
 interface LedgerRow {
@@ -21,7 +21,7 @@ interface LedgerRow {
   maybe_duplicate: boolean;
 }
 
-/** Promise: rules, 14.8. The same seed hurts the relay in the same way. */
+/** Promise: rules, 14.8. The same seed causes the same faults. */
 describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
   const chance: Chance = createChance(seed);
   let doubles: PushDoubles;
@@ -43,7 +43,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
   });
 
   const userOf = (n: number) => `person-${n}`;
-  /** An address that was paused or removed is added again, as its person would. An api that is away refuses. */
+  /** Adds a paused or removed address again, like its owner. Fails while the api is down. */
   const add = async (n: number) => {
     const body = doubles.bodyOf(kinds[n % kinds.length]!, n);
     const at = { user: userOf(n % people), api: chance.below(2) };
@@ -70,7 +70,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
   };
 
   it(
-    'have an outcome each, arrive twice at most, and say so when they may have',
+    'get an outcome each, arrive at most twice, and are marked if they might have arrived twice',
     async () => {
       const counts = { notifications: 0, kills: 0, stops: 0, longStops: 0 };
       for (let n = 0; n < people * 2; n += 1) await until(`address ${n}`, () => add(n));
@@ -89,7 +89,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
           await lasting(1000 / notificationsPerSecond);
         }
       };
-      /** One of them dies and is started again, or is stopped for a moment. */
+      /** Kills and restarts an instance, or stops it for a moment. */
       const hurt = async (instance: Instance) => {
         while (!isOver()) {
           await lasting(chance.between(500, 6000));
@@ -106,7 +106,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
           }
         }
       };
-      /** One is stopped for longer than a claim lasts, and goes on as if nothing had been. */
+      /** Stops an instance for longer than a claim lasts, and resumes it. */
       const stopLong = async (instance: Instance) => {
         while (!isOver()) {
           await lasting(chance.between(2000, 8000));
@@ -124,7 +124,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
       await until(
         'nothing is left',
         async () => {
-          // A row that waits for a retry need not wait: the clock of the ledger is put forward.
+          // Moves the ledger forward, so that no row has to wait for its retry.
           await database.sql.execute`UPDATE deliveries SET next_at = now() WHERE state = 'pending'`;
           const [left] = await database.sql.query<{ n: number }>`
             SELECT count(*)::int AS n FROM notifications WHERE state IN ('pending', 'sending')`;
@@ -153,7 +153,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
       process.stderr.write(`seed ${seed}: ${JSON.stringify(printed)}\n`);
       expect(ledger.filter((row) => timesOf(row) > 2)).toEqual([]);
       expect(twice.filter((row) => !row.maybe_duplicate)).toEqual([]);
-      // Accepted means that a service took it, and only a service that took it is believed.
+      // Accepted means that a service accepted the delivery.
       expect(ledger.filter((row) => row.state === 'accepted' && timesOf(row) === 0)).toEqual([]);
       expect(printed.taken).toBeGreaterThan(0);
       expect(printed.flagged).toBeGreaterThan(0);

@@ -6,8 +6,11 @@ import { lasting, until } from './until.ts';
 
 const people = 50;
 
-/** Promise: a crowd that comes back while Redis restarts is all there afterwards, once each, and nothing of theirs is lost. */
-describe('R11: a storm of daemons and apps with a restart of Redis in its middle', () => {
+/**
+ * Promise: after a mass reconnect during a restart of Redis, all peers are connected, once each, and nothing of theirs
+ * is lost.
+ */
+describe('R11: a reconnect storm of daemons and apps during a restart of Redis', () => {
   let cluster: Cluster;
   let truth: Truth;
 
@@ -20,7 +23,7 @@ describe('R11: a storm of daemons and apps with a restart of Redis in its middle
     await cluster.stop();
   });
 
-  it('R11: all are back, one connection each, and every promise was kept', async () => {
+  it('R11: all reconnect, with one connection each, and the relay keeps every promise', async () => {
     const load = await startLoad({ cluster, truth, seed: 22, people, appsEach: 2, everyMs: 4000, lineEveryMs: 2000 });
     const { journal } = load;
     await load.flows();
@@ -33,7 +36,7 @@ describe('R11: a storm of daemons and apps with a restart of Redis in its middle
     for (const awayMs of [0, 2000]) {
       const back = journal.count('connected');
       await load.fault('drop everybody', storm);
-      // In its middle: some are back already.
+      // Some have reconnected by now.
       await until('some are back', () => journal.count('connected') >= back + people / 5);
       await load.fault('kill Redis', () => cluster.redis.kill());
       await lasting(awayMs);
@@ -44,7 +47,7 @@ describe('R11: a storm of daemons and apps with a restart of Redis in its middle
     const wrong = await load.settle({ mayCut: false });
     if (wrong.length > 0) process.stderr.write(whatTheySaid(cluster));
     expect(wrong).toEqual([]);
-    // They came back by themselves, and none of them took the place of itself for ever.
+    // They reconnected by themselves, and did not keep replacing their own connections.
     const taken = journal.count('disconnected', ({ code }) => code === 4409);
     expect(taken).toBeLessThan(people);
     for (const { child } of [...cluster.apis, ...cluster.gateways]) expect(child.process.exitCode).toBeNull();

@@ -1,6 +1,6 @@
 /**
- * A user who calls REST, one request after the other: new sessions, messages, histories, lists, and things of another user.
- * A request that must take effect once is asked again under the same key until it was answered.
+ * A user who sends one REST request after the other: new sessions, messages, histories, lists, and requests for data of
+ * another user. A request that must take effect once is repeated under the same key until it is answered.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
@@ -14,32 +14,32 @@ export interface CallerOptions {
   doors: Doors;
   journal: Journal;
   chance: Chance;
-  /** The longest that anything may take. */
+  /** The timeout of each request. */
   patienceMs: number;
 }
 
-/** A user's requests, all in the journal. */
+/** A user's requests, all recorded in the journal. */
 export interface Caller {
-  /** Undefined: the connection broke before the answer came. */
+  /** Resolves with undefined if the connection broke before the response. */
   readonly once: (method: string, path: string, body?: object, key?: string) => Promise<Reply | undefined>;
-  /** A POST that makes a task, under one key until it was answered. */
+  /** A POST that creates a task, repeated under one key until it is answered. */
   readonly surely: (path: string, body: object) => Promise<Reply | undefined>;
 }
 
 export interface RequestsOptions extends CallerOptions {
-  /** Between two requests, at most. */
+  /** The longest pause between two requests. */
   everyMs: number;
-  /** Sessions of others, which this user must not find. */
+  /** Sessions of other users, which this user must not find. */
   strangers(): readonly string[];
 }
 
 export interface Requests {
   readonly sessions: readonly string[];
-  /** Ends when what is under way was answered. */
+  /** Resolves after all pending requests are answered. */
   stop(): Promise<void>;
 }
 
-/** Attempts at one thing that must be done; far more than any fault of a test lasts. */
+/** The maximum number of attempts at one request, far more than any fault of a test requires. */
 const maxAttempts = 400;
 
 export function createCaller(options: CallerOptions): Caller {
@@ -78,7 +78,7 @@ export function createCaller(options: CallerOptions): Caller {
         journal.note({ what: 'accepted', user, device, task: taskId!, session, key });
         return reply;
       }
-      // Decided otherwise: the queue is full, the session has no name yet.
+      // The relay refused for another reason: the queue is full, or the session has no name yet.
       if (reply && reply.status < 500) return reply;
       await delay(chance.between(100, 400));
     }
@@ -122,7 +122,7 @@ export function startRequests(options: RequestsOptions): Requests {
       await delay(chance.between(0, options.everyMs));
     }
   })();
-  // The caller that stops it gets the error.
+  // The caller of `stop` gets the error.
   done.catch(() => undefined);
   return {
     sessions,

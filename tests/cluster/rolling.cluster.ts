@@ -6,7 +6,7 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: every instance can be replaced while traffic flows; no client sees an error. */
+/** Promise: every instance can be replaced under traffic without an error for any client. */
 describe('two apis and two gateways behind HAProxy, replaced one after the other under load', () => {
   let cluster: Cluster;
   let truth: Truth;
@@ -20,14 +20,15 @@ describe('two apis and two gateways behind HAProxy, replaced one after the other
     await cluster.stop();
   });
 
-  it('keep every promise, answer every request, and leave with 0', async () => {
+  it('keep every promise, answer every request, and exit with 0', async () => {
     const load = await startLoad({ cluster, truth, seed: 30, people: 5, doors: throughHaproxy });
     await load.flows();
     for (const instance of [...cluster.gateways, ...cluster.apis, ...cluster.gateways]) {
       await load.fault(`leave ${instance.name}`, async () => expect(await instance.leave()).toBe(0));
       await load.flows();
       await instance.start();
-      // As an orchestrator does, the next one leaves only when this one has its share: until its check HAProxy knows of no other.
+      // Like an orchestrator, waits until this instance gets requests before it replaces the next: HAProxy sends none
+      // before its health check.
       await until(`${instance.name} gets requests`, () => cluster.haproxy!.sends(instance.port));
       await load.flows();
     }

@@ -5,8 +5,8 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: a failover of Redis may delay, never lose or duplicate. */
-describe('a relay whose Redis is found through Sentinel', () => {
+/** Promise: a failover of Redis can delay, but loses and duplicates nothing. */
+describe('a relay that finds Redis through Sentinel', () => {
   let sentinel: TestSentinel;
   let cluster: Cluster;
   let truth: Truth;
@@ -22,13 +22,13 @@ describe('a relay whose Redis is found through Sentinel', () => {
     await sentinel.stop();
   });
 
-  it('keeps every promise when the master dies, and when it is frozen', async () => {
+  it('keeps every promise after the master dies, and after it is frozen', async () => {
     const load = await startLoad({ cluster, truth, seed: 50, people: 4, appsEach: 2 });
     await load.flows();
     await load.fault('kill the master', () => sentinel.master.kill());
     await sentinel.follows(sentinel.replica);
     await load.flows();
-    // The old master comes back as a replica, and takes over again.
+    // The old master returns as a replica, and takes over again.
     await sentinel.master.restart();
     await until('it follows', async () => {
       const [role, , , link] = (await sentinel.master.command('ROLE')).split('\n');

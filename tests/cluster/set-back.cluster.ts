@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, type Frame, connectApp, connectDaemon, registerDevice, startCluster } from '@relay/testing';
 import { until } from './until.ts';
 
-/** Promise: a database that was set back in time is noticed, and nothing is written to a daemon twice because of it. */
+/** Promise: the relay detects a database that was set back in time, and writes no task to a daemon twice. */
 describe('a relay whose database is restored from a backup while Redis and daemons live on', () => {
   let cluster: Cluster;
 
@@ -32,7 +32,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
   const sql = (text: string, database?: string) =>
     program('psql', ['--no-psqlrc', '--quiet', '--tuples-only', '--set=ON_ERROR_STOP=1'], text, database).trim();
   const mark = () => Number(sql('SELECT value FROM timeline'));
-  /** The fleet has looked at least once from beginning to end. */
+  /** Waits until the fleet has completed at least one whole look. */
   const looked = async () => {
     const from = mark();
     await until('two looks', () => mark() >= from + 2);
@@ -50,7 +50,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
 
   const saying = (content: string) => (frame: Frame) => (frame.message as { content: string }).content === content;
 
-  it('R10: tells apps to reload, lets daemons start again, and says so to the operator', async () => {
+  it('R10: sends a resync to apps, lets daemons start again, and warns the operator', async () => {
     const registration = await registerDevice(cluster);
     const away = await registerDevice(cluster, { hostname: 'away' });
     const daemon = await connectDaemon(cluster, { registration });
@@ -61,7 +61,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
     await looked();
     const dump = program('pg_dump', []);
 
-    // Events that the backup lacks: the message was written, a session began, an app went away.
+    // Events that the backup lacks: a task was written, a session began, an app disconnected.
     const written = await connectDaemon(cluster, { registration: away, gateway: 1 });
     expect(await written.next('task_start')).toMatchObject({ task_id: waiting.body.taskId });
     await written.close();
@@ -84,7 +84,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
       return status === 404;
     });
 
-    // Its delivery is unknown: it is not written again, and the next one is.
+    // The delivery of the first task is unknown: the gateway writes the next one instead.
     const again = await connectDaemon(cluster, { registration: away, gateway: 1 });
     const next = await start(away.deviceId, 'from after the restore');
     expect(await again.next('task_start')).toMatchObject({ task_id: next.body.taskId });
@@ -94,7 +94,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
     expect(lines()).toHaveLength(1);
   }, 180_000);
 
-  it('R10: says nothing of a database that went away and lost nothing', async () => {
+  it('R10: does not warn about a database that was down and lost nothing', async () => {
     const app = await connectApp(cluster, { since: '' });
     const before = lines().length;
     await cluster.postgres.halt();

@@ -13,12 +13,12 @@ import {
 } from '../delivery-scene.ts';
 import { lasting, until } from './until.ts';
 
-/** Longer than a claim, and than any attempt. */
+/** Longer than a claim, and longer than any attempt. */
 const stoppedMs = 90_000;
-/** Whatever this number: a lock that a claim needs here. */
+/** Any number works: an advisory lock that every claim in this test needs. */
 const claimLock = 815;
 
-/** Promise: rules, 14.8. The process is stopped by SIGSTOP, and goes on as if nothing had been. */
+/** Promise: rules, 14.8. The test stops the process with SIGSTOP and resumes it later. */
 describe('a process that is stopped for 90 s in the middle of a delivery', () => {
   let service: TakingService;
   const stops: (() => Promise<unknown>)[] = [];
@@ -30,7 +30,7 @@ describe('a process that is stopped for 90 s in the middle of a delivery', () =>
     for (const stop of stops.splice(0).reverse()) await stop();
   });
 
-  it('one of two apis: what it had claimed is sent by the other, once and flagged, and it sends and notes nothing more', async () => {
+  it('one of two apis: the other sends the claimed deliveries, once and marked, and the first sends and records nothing more', async () => {
     const cluster = await startCluster({ apis: 2, gateways: 0, env: service.env });
     stops.push(() => cluster.stop());
     const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 1, transactionTimeoutMs: 60_000 });
@@ -48,7 +48,7 @@ describe('a process that is stopped for 90 s in the middle of a delivery', () =>
     const claimed = await service.subscribe(atStopped.relay, 'claimed');
     await other!.kill();
 
-    // Of one delivery the answer, of another the claim is on its way when the process is stopped.
+    // When the process stops, it waits for the answer of one delivery and for the claim of another.
     const events = new EventEmitter();
     const [arrived, paused] = [once(events, 'arrived'), once(events, 'paused')];
     const answered = service.answerOnce(() => {
@@ -81,7 +81,7 @@ describe('a process that is stopped for 90 s in the middle of a delivery', () =>
     expect({ times: service.timesOf(second.id), flagged: second.maybeDuplicate }).toEqual({ times: 1, flagged: true });
   }, 400_000);
 
-  it('the single process: it arrives once, or twice and says so', async () => {
+  it('the single process: it arrives once, or twice and marked', async () => {
     const home = await openSingle(service.env);
     stops.push(() => home.stop());
     const address = await service.subscribe(home.relay, 'ada');

@@ -10,12 +10,12 @@ import { loadTimes } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** 5000 need a limit of open files of about 20,000, and some patience. */
+/** 5000 need a limit of about 20,000 open files, and a few minutes. */
 const daemons = Number(process.env.STORM_SOCKETS ?? '400');
-/** So many come for the first time at once; all that were at a gateway come back at once. */
+/** This many connect concurrently for the first time; after a fault, all daemons of a gateway reconnect at once. */
 const wave = 200;
 
-/** Promise: neither a crowd nor one loud daemon harms the others. */
+/** Promise: neither a crowd nor one noisy daemon affects the others. */
 describe('a crowd of daemons behind HAProxy', () => {
   let cluster: Cluster;
   let truth: Truth;
@@ -31,7 +31,7 @@ describe('a crowd of daemons behind HAProxy', () => {
     await cluster.stop();
   });
 
-  /** Devices that were registered before: what a registration leaves in the database. */
+  /** Inserts devices into the database like a registration. */
   const registered = async (count: number): Promise<Registration[]> => {
     const owner = cluster.issuer.userId('user-1').replaceAll("'", "''");
     const registrations = Array.from({ length: count }, (_, n) => ({
@@ -54,7 +54,7 @@ describe('a crowd of daemons behind HAProxy', () => {
     return registrations;
   };
 
-  it(`finds its way when ${daemons} lose their gateway at once, and again when one leaves in good order`, async () => {
+  it(`reconnects after ${daemons} lose their gateway at once, and again after another drains`, async () => {
     const journal = new Journal();
     const chance = createChance(1);
     const doors = throughHaproxy(cluster);
@@ -65,10 +65,10 @@ describe('a crowd of daemons behind HAProxy', () => {
       startDaemonLife({
         ...{ registration, doors, journal, chance },
         ...{ lineEveryMs: 3_600_000, taskMs: 100, silenceMs: 60_000 },
-        // As daemons do: all at once at first, then with patience. They share two processors with HAProxy's TLS.
+        // Daemons reconnect at once at first, then more slowly. They share two processors with the TLS of HAProxy.
         pauseMs: [200, 200 + daemons * 4],
       });
-    /** Everybody is there, and everybody who counts says so: their sockets, the leases and the database. */
+    /** Whether all daemons are connected, according to their sockets, the leases and the database. */
     const everybodyIsThere = async () => {
       if (!lives.every(({ connection }) => connection !== undefined)) return false;
       const fences = await truth.fences(ids);
@@ -84,7 +84,7 @@ describe('a crowd of daemons behind HAProxy', () => {
       }
       await until('everybody is there', everybodyIsThere, 200_000);
       await cluster.gateways[0]!.kill();
-      // Behind HAProxy they notice it after a moment.
+      // HAProxy passes the close on after a moment.
       await until('some are away', () => !lives.every(({ connection }) => connection !== undefined));
       await until('everybody is there without the one that died', everybodyIsThere, 200_000);
       await cluster.gateways[0]!.start();
@@ -93,7 +93,7 @@ describe('a crowd of daemons behind HAProxy', () => {
       expect(code === 0 ? '' : child.output().slice(-2000)).toBe('');
       await until('everybody is there without the one that left', everybodyIsThere, 200_000);
       await cluster.gateways[1]!.start();
-      // No daemon was told that its credential is bad, and none was replaced by another.
+      // The relay refused no credential, and no connection replaced another.
       const refusals = new Set(journal.of('refused').map(({ status }) => status));
       expect([...refusals].filter((status) => ![502, 503, 504].includes(status))).toEqual([]);
       expect(journal.count('disconnected', ({ code }) => code === 4409)).toBe(0);
@@ -102,7 +102,7 @@ describe('a crowd of daemons behind HAProxy', () => {
     }
   }, 900_000);
 
-  it('loses the one that floods, and no other waits for it', async () => {
+  it('loses the daemon that floods, and no other waits for it', async () => {
     const loud = await connectDaemon(cluster, { user: 'loud', gateway: 2 });
     const quiet = await connectDaemon(cluster, { user: 'quiet', gateway: 2 });
     const app = await connectApp(cluster, { user: 'quiet', since: '' });

@@ -5,13 +5,13 @@ import { loadTimes, startLoad } from './load.ts';
 import { type Truth, openTruth } from './truth.ts';
 import { until } from './until.ts';
 
-/** Promise: nothing crosses users, and who was sent away stays away, also when the word of it was lost. */
-describe('people and devices that are nothing to each other', () => {
+/** Promise: no data crosses users, and a revoked client stays out, even if a control message was lost. */
+describe('people and devices of different owners', () => {
   let cluster: Cluster;
   let truth: Truth;
 
   beforeAll(async () => {
-    // The built-in sign-in is what records revocations.
+    // Only the built-in sign-in records revocations.
     const signIn = { AUTH_BUILTIN: 'on', AUTH_SECRET: randomBytes(32).toString('base64url') };
     cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, ...signIn } });
     truth = await openTruth(cluster);
@@ -21,7 +21,7 @@ describe('people and devices that are nothing to each other', () => {
     await cluster.stop();
   });
 
-  it('never hear of each other while everything between them is cut', async () => {
+  it('receive nothing of each other while all connections between instances are cut', async () => {
     const load = await startLoad({ cluster, truth, seed: 40, people: 8, everyMs: 100 });
     await load.flows();
     for (const gateway of cluster.gateways) {
@@ -33,7 +33,7 @@ describe('people and devices that are nothing to each other', () => {
     }
     const { journal } = load;
     expect(await load.settle({ mayCut: false })).toEqual([]);
-    // They did ask for what belongs to others, and none of them found it.
+    // They did ask for data of other users, and found none.
     const owned = new Map(journal.of('connected').map(({ device, user }) => [device, user]));
     const foreign = journal.of('asked').filter(({ call, user }) => {
       const device = /sessions\/([^%]+)%3A/.exec(call)?.[1];
@@ -44,7 +44,7 @@ describe('people and devices that are nothing to each other', () => {
     for (const { request } of foreign) expect([404, 503, undefined]).toContain(statuses.get(request));
   }, 240_000);
 
-  it('a device that is removed while Redis is down is sent away when it is back', async () => {
+  it('a device that is removed while Redis is down is disconnected once it is up', async () => {
     const registration = await registerDevice(cluster, { user: 'remover' });
     const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
     await until('it is online', async () => (await truth.device(daemon.deviceId))?.status === 'online');
@@ -57,20 +57,20 @@ describe('people and devices that are nothing to each other', () => {
       await expect(connectDaemon(cluster, { registration, gateway })).rejects.toMatchObject({ status: 401 });
   }, 120_000);
 
-  it('a device whose removal was lost with its subscription is sent away by the next look', async () => {
+  it('a device is disconnected by the next sweep if the control message of its removal was lost', async () => {
     const registration = await registerDevice(cluster, { user: 'loser' });
     const daemon = await connectDaemon(cluster, { registration, gateway: 0 });
     await until('it is online', async () => (await truth.device(daemon.deviceId))?.status === 'online');
-    // Removed without a word to anybody.
+    // Removed without any control message.
     await truth.run(`UPDATE devices SET removed_at = now(), revoked_at = now() WHERE id = '${daemon.deviceId}'`);
     expect((await daemon.closed).code).toBe(4404);
   }, 120_000);
 
-  it('a person who was signed out while Redis could not be reached is out everywhere when it can', async () => {
+  it('a person who signed out while Redis was unreachable is signed out everywhere once it is reachable', async () => {
     const token = cluster.token('thrown-out');
     const apps = await Promise.all([0, 1].map((api) => connectApp(cluster, { user: 'thrown-out', api, token })));
     cluster.wires.redis.set('refuse');
-    // The first write of signing out everywhere; the control message after it reaches no instance.
+    // The first write of signing out everywhere; its control message reaches no instance.
     const subject = cluster.issuer.userId('thrown-out');
     await truth.run(`INSERT INTO revocations (id, subject) VALUES ('lost-word', '${subject}')`);
     cluster.wires.redis.set('pass');
@@ -82,9 +82,9 @@ describe('people and devices that are nothing to each other', () => {
     }
   }, 120_000);
 
-  it('a ticket that was used before Redis lost everything is not accepted again', async () => {
+  it('a used ticket is not accepted again after Redis loses all data', async () => {
     let ticket = '';
-    // Redis was out of reach a moment ago, and an instance that has not found it again gives no ticket.
+    // Redis was unreachable a moment ago, and an instance issues no ticket before it reconnects.
     await until('there is a ticket', async () => {
       const { status, body } = await cluster.call('POST', '/api/ws-tickets');
       ticket = String(body.ticket);

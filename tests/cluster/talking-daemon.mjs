@@ -1,6 +1,6 @@
 /**
- * A daemon as a process of its own, to be killed: its agent tells random updates of ACP, asks in between and ends in any way. By chance that
- * cannot be repeated: its times could not be repeated either.
+ * A daemon in its own process, which tests kill: its agent sends random ACP updates, asks questions in between and
+ * completes turns in every way. The random choices are not repeatable, because the timings are not either.
  */
 import { randomUUID } from 'node:crypto';
 import { createDaemon } from '@relay/daemon-kit';
@@ -10,7 +10,7 @@ const pick = (all) => all[below(all.length)];
 const words = () => `${pick(['looking', 'reading', 'writing', 'naïve', '…', 'done'])} ${'x'.repeat(below(200))}\n`;
 const text = (value) => ({ type: 'text', text: value });
 
-/** Makes the updates of one turn. */
+/** Creates the updates of one turn. */
 function createUpdates() {
   const calls = [];
   let message = 0;

@@ -1,14 +1,17 @@
-/** An app that keeps a copy of every transcript that it hears of: it loses frames, is cut off and comes back to any api, and asks for what it missed. */
+/**
+ * An app that keeps a copy of every transcript that it receives: it loses frames, reconnects to any api, and requests
+ * missing parts.
+ */
 import { TranscriptCopy, type TranscriptFrame } from '@relay/client';
 import { type Cluster, type TestApp, connectApp } from '@relay/testing';
 import type { Chance } from './chance.ts';
 import { lasting } from './until.ts';
 
 export interface TranscriptReader {
-  /** By session. */
+  /** Keyed by session. */
   readonly copies: ReadonlyMap<string, TranscriptCopy>;
   readonly counts: { heard: number; lost: number; asked: number; cut: number };
-  /** From now on it loses nothing by itself. */
+  /** From now on, it no longer drops frames itself. */
   behave(): void;
   /** Cuts its socket. */
   cut(): void;
@@ -39,7 +42,7 @@ export function startTranscriptReader(cluster: Cluster, chance: Chance): Transcr
         const { status, body } = await cluster.call('readMessages', { api: api(), params: { id: sessionId }, query });
         if (status === 200) copy.take(body);
       } catch {
-        // That api is away: the next one may be there.
+        // That api is down: the next attempt might pick another.
       }
     }
   };

@@ -43,7 +43,10 @@ function differing(came: readonly Item[], expected: readonly Item[]): string[] {
     .map((pair) => pair.map((text) => text.slice(-400)).join('\n  expected '));
 }
 
-/** Promise: whatever fails, each app's copy of a transcript equals the list of its daemon, and each page is a part of it (ADR 35). */
+/**
+ * Promise: after any fault, each app's copy of a transcript equals the list of its daemon, and each page is a part of
+ * it (ADR 35).
+ */
 describe('transcripts, while frames are lost and daemon, gateways, apis and Redis are killed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-transcripts-'));
   const chance = createChance(seed);
@@ -84,11 +87,11 @@ describe('transcripts, while frames are lost and daemon, gateways, apis and Redi
   const say = (id: string, content: string) =>
     cluster.call('sendMessage', { api: chance.below(2), params: { id }, body: { content } });
 
-  /** Keeps every session at work, and now and then cancels what runs. */
+  /** Keeps every session busy, and sometimes cancels a running turn. */
   const talk = async () => {
     while (!isOver) {
       await lasting(chance.between(50, 300));
-      // An api that is killed answers nothing, or refuses.
+      // A killed api does not answer, or refuses the connection.
       await (async () => {
         for (const { id, status } of named(await sessionsOf())) {
           if (status !== 'active') await say(id, `Go on, ${chance.below(1000)}.`);
@@ -139,7 +142,7 @@ describe('transcripts, while frames are lost and daemon, gateways, apis and Redi
     await until('all sessions have names', async () => named(await sessionsOf()).length === conversations);
     const talking = talk();
     const done: string[] = [];
-    // Each of them at least once.
+    // Each kind at least once.
     for (let n = 0; n < faults; n += 1) {
       const what = kinds[n < kinds.length ? n : chance.below(kinds.length)]!;
       done.push(what);
@@ -154,7 +157,7 @@ describe('transcripts, while frames are lost and daemon, gateways, apis and Redi
       (await sessionsOf()).every(({ status, queue }) => !queue && !['active', 'pending'].includes(status));
     for (const { id } of sessions) await cluster.call('cancelSession', { params: { id }, body: { which: 'all' } });
     await until('every turn has ended', rest);
-    // The next turn of each session shows every app what it missed.
+    // The next turn of each session leads every app to the parts that it missed.
     for (const { id } of sessions) expect((await say(id, 'The last one.')).status).toBe(202);
     await until('every last turn has ended', rest);
     await daemon.end('SIGTERM');
@@ -167,7 +170,7 @@ describe('transcripts, while frames are lost and daemon, gateways, apis and Redi
     );
     expect([...lists.keys()].sort()).toEqual(sessions.map(({ id }) => id).sort());
     await run();
-    // Its socket is open before its gateway has marked it online.
+    // The daemon's socket is open before its gateway has marked it online.
     await until('the daemon can be asked', async () => {
       const { status } = await cluster.call('readMessages', { params: { id: sessions[0]!.id } });
       return status === 200;

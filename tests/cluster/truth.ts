@@ -1,4 +1,4 @@
-/** The content of the database and the leases, read past every wire that a fault may cut. */
+/** Reads the database and the leases directly, without the fault proxies. */
 import { createRedisBackplane } from '@relay/backplane';
 import { openDatabase, sql } from '@relay/database';
 import type { Cluster } from '@relay/testing';
@@ -25,26 +25,26 @@ export interface DeviceRow {
 export interface Truth {
   tasks(): Promise<TaskRow[]>;
   task(id: string): Promise<TaskRow | undefined>;
-  /** One line for each of these sessions: everything that decides whether its queue goes on, and its tasks. */
+  /** One line for each session: everything that decides whether its queue continues, and its tasks. */
   sessions(keys: readonly string[]): Promise<string[]>;
   devices(): Promise<DeviceRow[]>;
   device(id: string): Promise<DeviceRow | undefined>;
-  /** Fence of the live lease of each device that has one. */
+  /** The fence of each device with a live lease. */
   fences(devices: readonly string[]): Promise<Map<string, number>>;
-  /** The number of times the instances have checked whether the database was set back. */
+  /** The number of times that the instances have checked whether the database was set back. */
   looks(): Promise<number>;
-  /** Runs one statement that changes something. */
+  /** Runs one writing statement. */
   run(statement: string): Promise<void>;
   /** Whether a transaction waits for a lock. */
   isWaitedFor(): Promise<boolean>;
   /** Holds the lock of a device until the returned function is called. */
   lockDevice(id: string): Promise<() => Promise<void>>;
-  /** The same with a whole table: no one else can read it. */
+  /** Locks a whole table: no other connection can read it. */
   lockTable(name: string): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** `migrationsDir`: of another release, whose database must stay as it is. */
+/** `migrationsDir`: the migrations of another release, whose database must stay unchanged. */
 export async function openTruth(
   cluster: Pick<Cluster, 'databaseUrl' | 'redis'>,
   redisUrl = cluster.redis.url,

@@ -1,4 +1,4 @@
-/** Waits for something that must come true. Asks again and again; whatever it throws counts as "not yet". */
+/** Waits until a condition holds. Asks again and again; an error counts as "not yet". */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export async function until(what: string, isSo: () => Promise<boolean> | boolean, withinMs = 90_000): Promise<void> {
@@ -17,5 +17,5 @@ export async function until(what: string, isSo: () => Promise<boolean> | boolean
   }
 }
 
-/** How long a fault lasts: an input of a test, never a proof. */
+/** The duration of a fault: an input of a test, never a proof. */
 export const lasting = (ms: number): Promise<void> => delay(ms);

@@ -19,13 +19,15 @@ const patienceMs = 900_000;
 const ready = ({ name, url }: Instance) =>
   until(`${name} is ready`, async () => (await fetch(`${url}/ready`)).status === 200);
 
-/** Promise: a rollout and its way back need no pause (docs/operations.md, "Upgrade"): two releases work side by side. */
-describe('the release before this one and this one, in one cluster behind HAProxy', () => {
+/**
+ * Promise: a rollout and a rollback need no downtime (docs/operations.md, "Upgrade"): two releases work side by side.
+ */
+describe('the previous release and this one, in one cluster behind HAProxy', () => {
   let before: Release;
   let cluster: Cluster;
   let truth: Truth;
   let load: Load;
-  /** Migrations that the release before does not know. */
+  /** Migrations that the previous release does not know. */
   let added: string[];
   const ends: (() => Promise<unknown>)[] = [];
 
@@ -45,7 +47,8 @@ describe('the release before this one and this one, in one cluster behind HAProx
     ends.push(() => cluster.stop());
     truth = await openTruth(cluster, cluster.redis.url, join(before.folder, 'prisma/migrations'));
     ends.push(() => truth.close());
-    // Two apps for each api: a release that leaves when its sockets are closed stays until HAProxy has noticed.
+    // Two apps for each api: an older release exits as soon as its sockets are closed, so open sockets keep it up until
+    // HAProxy has noticed.
     load = await startLoad({ cluster, truth, seed: 60, people: 6, doors: throughHaproxy });
     ends.push(() => load.stop());
   }, patienceMs);
@@ -60,7 +63,10 @@ describe('the release before this one and this one, in one cluster behind HAProx
     await load.flows();
   };
 
-  /** The release before is older than a migration allows: it says so, and the new one goes on. */
+  /**
+   * The previous release is older than a migration allows: it exits with that reason, and this release takes its place
+   * again.
+   */
   const refuse = async (instance: Instance) => {
     await load.fault(`replace ${instance.name}`, async () => expect(await instance.leave()).toBe(0));
     await expect(instance.start(before.folder)).rejects.toThrow(/used by a newer release/);
@@ -69,7 +75,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
     await load.flows();
   };
 
-  /** Runs the suite again and again until `work` is done; resolves to what failed in any of the runs. */
+  /** Repeats the suite until `work` completes; resolves with the failed checks of all runs. */
   const meanwhile = async (work: () => Promise<void>): Promise<string[]> => {
     const failed: string[] = [];
     let done = false;
@@ -85,11 +91,11 @@ describe('the release before this one and this one, in one cluster behind HAProx
   };
 
   it(
-    'the new schema is applied while the old release serves, and it goes on serving',
+    'the previous release keeps serving during and after the migration',
     async () => {
       await load.flows();
       const migrate = fileURLToPath(new URL('../../packages/database/dist/migrate-cli.js', import.meta.url));
-      // Not waited for without doing anything else: the wires of the cluster are in this process.
+      // Asynchronous, because the fault proxies of the cluster run in this process.
       const env = { ...process.env, DATABASE_URL: cluster.databaseUrl };
       const { stdout } = await promisify(execFile)(process.execPath, [migrate], { env });
       expect(stdout.trim().split('\n')).toEqual(
@@ -102,7 +108,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'the conformance suite passes while the first of each are replaced',
+    'the conformance suite passes while the first api and gateway are replaced',
     async () => {
       const failed = await meanwhile(async () => {
         await replace(cluster.gateways[0]!, thisRelease);
@@ -116,7 +122,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   it(
     'the conformance suite passes while both releases serve',
     async () => {
-      // On a busy machine a check may be too early with what it asks; nothing fails three times.
+      // On a busy machine, a check can look too early; none fails three times.
       const { passed, failed } = await conform(cluster, before.folder, { again: 2 });
       expect(failed).toEqual([]);
       expect(passed).toBeGreaterThan(130);
@@ -125,7 +131,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'a message of a later release that this one does not know is refused at once, and harms nothing',
+    'an unknown message of a later release is refused at once, and harms nothing',
     async () => {
       const { deviceId, ...daemon } = await connectDaemon(cluster, { gateway: 0, user: 'carol' });
       const later = await createRedisBackplane({ url: cluster.redis.url, name: 'later' });
@@ -148,7 +154,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'the conformance suite passes while the others are replaced, and while all go back or, where the schema is too new, refuse to',
+    'the conformance suite passes while the others are replaced, and while all roll back, or refuse to with a newer schema',
     async () => {
       const failed = await meanwhile(async () => {
         for (const instance of [...cluster.gateways.slice(1), ...cluster.apis.slice(1)])
@@ -164,7 +170,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
   );
 
   it(
-    'every promise to those who worked with it meanwhile was kept, and no request failed',
+    'every promise to concurrent users was kept, and no request failed',
     async () => {
       expect(await harmOf(load, cluster)).toEqual(unharmed);
       expect(load.journal.count('answered')).toBeGreaterThan(50);

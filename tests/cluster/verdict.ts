@@ -1,20 +1,23 @@
 /**
- * Whether what peers saw, and what the database says in the end, keeps the promises (rules, 2.1). Pure: journal and rows in,
- * sentences about what is wrong out. An empty list is a kept promise.
+ * Checks the observations of peers and the final database against the promises (rules, 2.1). Pure: takes journal and
+ * rows, returns violations as sentences. An empty list means that every promise was kept.
  */
 import { errorCatalogue } from '@relay/protocol';
 import type { Entry, Journal } from './journal.ts';
 import type { DeviceRow, TaskRow } from './truth.ts';
 
-/** How late a question may reach a daemon after its caller was answered: what this process needs to notice both. */
+/**
+ * The tolerance for a history request that reaches a daemon after its caller got a response: this process needs time to
+ * notice both.
+ */
 const noticeMs = 2000;
 
-/** `mayCut`: instances that serve requests were killed, so that connections broke. */
+/** `mayCut`: instances with open requests were killed, so connections broke. */
 export interface Circumstances {
   mayCut: boolean;
 }
 
-/** Everything that can be told from the journal alone. */
+/** All violations that the journal alone reveals. */
 export function judgeJournal(journal: Journal, circumstances: Circumstances): string[] {
   return [
     ...judgeWrites(journal),
@@ -26,7 +29,7 @@ export function judgeJournal(journal: Journal, circumstances: Circumstances): st
   ];
 }
 
-/** A task reaches a daemon at most once, and the daemon it was meant for. */
+/** A task reaches a daemon at most once, and only its own daemon. */
 function judgeWrites(journal: Journal): string[] {
   const wrong: string[] = [];
   const accepted = new Map(journal.of('accepted').map((entry) => [entry.task, entry]));
@@ -43,7 +46,7 @@ function judgeWrites(journal: Journal): string[] {
   return wrong;
 }
 
-/** Every request ends, within its time, with an answer that the protocol knows. */
+/** Every request gets a defined response within its timeout. */
 function judgeAnswers(journal: Journal, { mayCut }: Circumstances): string[] {
   const wrong: string[] = [];
   const answered = new Map(journal.of('answered').map((entry) => [entry.request, entry]));
@@ -54,7 +57,7 @@ function judgeAnswers(journal: Journal, { mayCut }: Circumstances): string[] {
     const broken = cut.get(request);
     if (!answer) {
       if (!broken) wrong.push(`nothing came of: ${call}`);
-      // A refused connection is how a client meets a dead instance; only a lost connection needs an excuse.
+      // Clients of a dead instance get a refused connection; only a lost connection needs an excuse.
       else if (broken.why.startsWith('TimeoutError') || (!mayCut && !broken.why.includes('ECONNREFUSED')))
         wrong.push(`${call} had no answer: ${broken.why}`);
       continue;
@@ -69,7 +72,7 @@ function judgeAnswers(journal: Journal, { mayCut }: Circumstances): string[] {
   return wrong;
 }
 
-/** No question reaches a daemon after its caller has been answered. */
+/** No history request reaches a daemon after its caller got a response. */
 function judgeQuestions(journal: Journal): string[] {
   const answeredAt = new Map(journal.of('answered').map(({ request, atMs }) => [request, atMs]));
   return journal
@@ -79,13 +82,16 @@ function judgeQuestions(journal: Journal): string[] {
 }
 
 /**
- * Frames of a daemon over one connection reach an app in order, without a gap and once, or it is told to reload before what
- * follows the gap. Only the last lines of a connection that was lost may be lost with it.
+ * Frames of a daemon over one connection reach an app in order, without a gap and once, or the app gets a resync before
+ * the frames after the gap. Only the last lines of a lost connection can be missing.
  */
 function judgeFrames(journal: Journal): string[] {
   const wrong: string[] = [];
   const beganAt = new Map<number, number>();
-  /** Per app: where in the journal it last began afresh, and the last line of each connection with the place of its hearing. */
+  /**
+   * For each app, the place in the journal where it last started afresh, and the last line of each connection with its
+   * place.
+   */
   const apps = new Map<number, { freshAt: number; lines: Map<number, { number: number; at: number }> }>();
   for (const [at, entry] of journal.entries.entries()) {
     if (entry.what === 'connected') beganAt.set(entry.connection, at);
@@ -115,7 +121,7 @@ function judgeStrangers(journal: Journal): string[] {
   );
 }
 
-/** A dependency that is down says nothing about a credential: daemons give up after five 401. */
+/** A failing dependency must not blame a credential: daemons give up after five responses with 401. */
 function judgeRefusals(journal: Journal): string[] {
   return journal
     .of('refused')
@@ -129,7 +135,7 @@ export interface Rows {
   fences: ReadonlyMap<string, number>;
 }
 
-/** The final state, after all faults are over and every client had time: the rows of the load against its journal. */
+/** Checks the final state after all faults, once every client had time: the rows of the load against its journal. */
 export function judgeTruth(journal: Journal, truth: Rows, runs: ReadonlySet<string>): string[] {
   return [
     ...judgeRecords(journal, truth),
@@ -138,7 +144,7 @@ export function judgeTruth(journal: Journal, truth: Rows, runs: ReadonlySet<stri
   ];
 }
 
-/** Every device has its one connection, and what was accepted is there and nothing else. */
+/** Every device has exactly one connection, and the database has exactly the accepted tasks. */
 export function judgeRecords(journal: Journal, truth: Rows): string[] {
   const wrong: string[] = [];
   for (const { id, status, fence, open } of truth.devices) {
@@ -160,7 +166,7 @@ export function judgeRecords(journal: Journal, truth: Rows): string[] {
   return wrong;
 }
 
-/** The outcome of a task is what its daemon said, and is never guessed. */
+/** The outcome of a task is the one that its daemon sent, never a guess. */
 function judgeOutcomes(journal: Journal, tasks: readonly TaskRow[], runs: ReadonlySet<string>): string[] {
   const wrong: string[] = [];
   const lost = new Set(journal.of('disconnected').map(({ connection }) => connection));
@@ -183,7 +189,7 @@ function judgeOutcomes(journal: Journal, tasks: readonly TaskRow[], runs: Readon
   return wrong;
 }
 
-/** In order per session. */
+/** Tasks are written in order per session. */
 function judgeOrder(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const place = new Map(journal.of('written').map(({ task }, index) => [task, index]));
   const newest = new Map<string, number>();
@@ -197,7 +203,7 @@ function judgeOrder(journal: Journal, tasks: readonly TaskRow[]): string[] {
   return wrong;
 }
 
-/** The end of the journal, to find the cause of a failure. */
+/** The last entries of the journal, to find the cause of a failure. */
 export function lastOf(journal: Journal, count: number): string {
   const line = ({ atMs, ...entry }: Entry) => `${(atMs / 1000).toFixed(3)} ${JSON.stringify(entry)}`;
   return journal.entries.slice(-count).map(line).join('\n');

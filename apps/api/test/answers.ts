@@ -1,4 +1,4 @@
-/** Rules for every answer of a route, whatever it is about: the shape of the protocol, and its headers (rules, 6.1). */
+/** Checks that apply to every answer of any route: the protocol's schema and its headers (rules, 6.1). */
 import { expect } from '@jest/globals';
 import {
   type ErrorCode,
@@ -11,7 +11,7 @@ import {
 } from '@relay/protocol';
 import type { Answer } from '@relay/testing';
 
-/** Runs one check on every member, one after the other, and returns the failures, each with the name of its member and the reason. */
+/** Runs one check on every member in sequence. Returns the failures, each with its member's name and the reason. */
 export async function violations<T>(
   members: readonly (readonly [name: string, member: T])[],
   check: (member: T, name: string) => Promise<void>,
@@ -32,10 +32,10 @@ export function expectLimitHeaders({ headers }: Answer): void {
   expect(headers['x-ratelimit-reset']).toMatch(whole);
 }
 
-/** Limits apply to everything under /api; a poll at its legal pace is not counted, so its success shows no limit. */
+/** Limits apply to everything under /api. A poll at its legal pace is not counted, so its success shows no limit. */
 const showsLimit = (name: RouteName) => routes[name].path.startsWith('/api/') && name !== 'pollCode';
 
-/** The answer is the success of this route with this status: body, type and headers. Returns the body. */
+/** Expects this route's success with this status: body, type and headers. Returns the body. */
 export function expectSuccess(name: RouteName, status: number, answer: Answer) {
   expect({ status: answer.status, text: answer.status === status ? '' : answer.text }).toEqual({ status, text: '' });
   const route: Route = routes[name];
@@ -52,7 +52,7 @@ export function expectSuccess(name: RouteName, status: number, answer: Answer) {
   return answer.body as unknown;
 }
 
-/** The answer is this error of the catalogue: status, body and headers. `naming`: what `error` must mention. */
+/** Expects this error of the catalogue: status, body and headers. `naming`: text that `error` must contain. */
 export function expectRefusal(answer: Answer, code: ErrorCode, naming?: string | RegExp): void {
   const { status } = errorCatalogue[code];
   const body = answer.body as { error: string };

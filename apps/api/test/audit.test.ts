@@ -1,4 +1,4 @@
-/** The audit of a person has every change and sign-in, and no text of them (rules, 8.20). */
+/** The audit of a user has every change and sign-in, without their texts (rules, 8.20). */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -30,7 +30,7 @@ describe('the audit', () => {
   const auditOf = async (user: string) => (await relay.call('listAudit', { user })).body.entries;
   const actions = (entries: readonly AuditEntry[]) => entries.map(({ action }) => action);
 
-  it('has every change: who, with which program, from where, to what, with which outcome; and no word', async () => {
+  it('records every change with user, program, address, target and outcome, and without any text', async () => {
     const daemon = await connectDaemon(relay, { user: 'ada' });
     const created = await relay.call('createSession', {
       user: 'ada',
@@ -57,7 +57,7 @@ describe('the audit', () => {
     await daemon.close();
   });
 
-  it('has the question that was answered, by its id and the digest that was shown', async () => {
+  it('records the answered question, with its id and the digest that was shown', async () => {
     const daemon = await connectDaemon(relay, { user: 'bea', headers: { 'X-Daemon-Capabilities': 'prompts' } });
     const body = { deviceId: daemon.deviceId, message: 'hello' };
     const { taskId } = (await relay.call('createSession', { user: 'bea', body })).body;
@@ -76,7 +76,7 @@ describe('the audit', () => {
     await daemon.close();
   });
 
-  it('has devices that registered with a key, and those that removed themselves', async () => {
+  it('records devices that register with a key, and devices that remove themselves', async () => {
     const { key, id } = (await relay.call('createDeviceKey', { user: 'cem', body: {} })).body;
     await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'scripted', key } });
     const device = await registerDevice(relay, { user: 'cem' });
@@ -90,7 +90,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('has sign-ins, refused ones too, and what a person changes at the sign-in', async () => {
+  it('records sign-ins, including refused ones, and account changes in the sign-in', async () => {
     const browser = new Browser(relay);
     await browser.signUp('dan@example.com');
     const other = new Browser(relay);
@@ -121,7 +121,7 @@ describe('the audit', () => {
     for (const { requestId } of entries) expect(requestId).toMatch(/./);
   });
 
-  it('counts refusals that repeat in one entry, so that a flood of them pushes nothing out', async () => {
+  it('counts repeated refusals in one entry, so that a flood of them pushes nothing out', async () => {
     const browser = new Browser(relay);
     await browser.signUp('ida@example.com');
     const stranger = new Browser(relay);
@@ -156,7 +156,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('has requests of programs whose token does not reach so far, what they read as well', async () => {
+  it("records requests that exceed a program's scopes, including reads", async () => {
     const headers = { Authorization: `Bearer ${relay.token('jo', { scopes: ['sessions:read'] })}` };
     for (let n = 0; n < 3; n += 1) {
       expectRefusal(await relay.call('listDevices', { user: null, headers }), 'INSUFFICIENT_SCOPE');
@@ -172,7 +172,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('D9: has tokens that /mcp, /acp and /ws/attention refuse for their scope', async () => {
+  it('D9: records tokens that /mcp, /acp and /ws/attention refuse for their scope', async () => {
     const headers = { Authorization: `Bearer ${relay.token('kit', { scopes: ['devices:read'] })}` };
     const mcp = await relay.call('POST', '/mcp', { user: null, headers, body: {} });
     expect(mcp).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
@@ -190,7 +190,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('is read in pages, newest first, and by its person alone', async () => {
+  it('returns pages, newest first, to its user only', async () => {
     for (let n = 0; n < 5; n += 1)
       await relay.call('saveNotificationSettings', {
         ...{ user: 'eve', body: {}, headers: { 'X-Request-Id': `request-${n}` } },
@@ -204,7 +204,7 @@ describe('the audit', () => {
     expect(await auditOf('fay')).toEqual([]);
   });
 
-  it('has one entry of refusals whose sessions and questions are made up', async () => {
+  it('has one entry for refusals whose sessions and questions do not exist', async () => {
     for (const n of [1, 2, 3]) {
       const params = { id: `d:scripted:none-${n}`, uuid: `question-${n}` };
       await relay.call('answerPrompt', { user: 'ivy', params, body: { text: 'yes' } });
@@ -217,7 +217,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('names no session that was not looked for', async () => {
+  it('names no session that the api did not look up', async () => {
     for (const n of [1, 2]) {
       const id = `d:scripted:perhaps-deleted-${n}`;
       const headers = { 'Content-Type': 'text/plain' };
@@ -232,7 +232,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('keeps the newest 10,000 of a person, for 90 days', async () => {
+  it("keeps a user's newest 10,000 entries, for 90 days", async () => {
     await relay.database.sql.query`
       INSERT INTO audit_entries (id, user_id, action, outcome, at)
       SELECT 'gus-' || lpad(n::text, 5, '0'), 'gus', 'a', 'done', now() FROM generate_series(0, 10004) AS n`;

@@ -1,4 +1,4 @@
-/** The refusals that all routes of users have in common, as tests: no credential, a device's, and one without the scope. */
+/** Tests of the refusals that all user routes share: no credential, a device credential, and a missing scope. */
 import { describe, expect, it } from '@jest/globals';
 import { type Route, type RouteName, type Scope, routes } from '@relay/protocol';
 import { type Answer, type TestRelay, registerDevice } from '@relay/testing';
@@ -8,7 +8,7 @@ const scopes: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:re
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** `path`: a real path of the route; default the path of the table. Nothing is changed by these tests. */
+/** `path`: a real path of the route; default: the path of the table. These tests change nothing. */
 export function itAsksForCredentials(
   relay: () => TestRelay,
   name: RouteName,
@@ -22,7 +22,7 @@ export function itAsksForCredentials(
       ...(request.body === undefined ? {} : { body: request.body }),
     });
 
-  describe('asks who is asking and', () => {
+  describe('checks the credential and', () => {
     it('answers 401 without a credential', async () => {
       const answer = await call({});
       expectRefusal(answer, 'UNAUTHORIZED');
@@ -30,7 +30,7 @@ export function itAsksForCredentials(
     });
 
     if (route.credential === 'user') {
-      it('answers 403 to the credential of a device', async () => {
+      it('answers 403 to a device credential', async () => {
         const { refreshToken } = await registerDevice(relay());
         expectRefusal(await call(bearer(refreshToken)), 'DEVICE_TOKEN_NOT_ALLOWED');
       });
@@ -45,7 +45,7 @@ export function itAsksForCredentials(
       expectLimitHeaders(answer);
     });
 
-    it(`takes a token that has nothing but ${needed.join(' and ')}`, async () => {
+    it(`accepts a token with nothing but ${needed.join(' and ')}`, async () => {
       expect((await call(bearer(relay().token('nobody', { scopes: needed })))).status).not.toBe(403);
     });
   });

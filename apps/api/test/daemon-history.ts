@@ -1,4 +1,4 @@
-/** How the scripted daemon answers `get_messages`. */
+/** The answers of the scripted daemon to `get_messages`. */
 import { type Frame, type TestDaemon } from '@relay/testing';
 
 export const stored = (uuid: string, content = `content of ${uuid}`, role = 'USER') => ({

@@ -1,4 +1,4 @@
-/** The documents under `/docs`, as they are built: each is there, and no link of them leads nowhere. */
+/** The documents under `/docs`, as built: each page exists, and no link is broken. */
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { mountDocs } from '../src/docs.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const directory = join(root, 'apps/docs/dist');
 
-/** Every address that a page names, and the anchors that it has. */
+/** Every address that a page links to, and its anchors. */
 const addressesIn = (html: string) =>
   [...html.matchAll(/<(?:a|img|source|link|script)\b[^>]*?\s(?:href|src|srcset)="([^"]*)"/g)].map(([, to]) => to!);
 const anchorsIn = (html: string) => new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!));
@@ -34,7 +34,7 @@ describe('the documents', () => {
     server.close();
   });
 
-  /** Everything that the links of the pages lead to, from the first page on. */
+  /** All pages that the links reach from the first page. */
   async function walk() {
     const pages = new Map<string, string>();
     const broken: string[] = [];
@@ -65,7 +65,7 @@ describe('the documents', () => {
     return { pages, broken: [...new Set(broken)] };
   }
 
-  it('link only to pages, anchors and files that are there, and are all reached from the first page', async () => {
+  it('link only to existing pages, anchors and files, and are all reachable from the first page', async () => {
     const { pages, broken } = await walk();
     expect(broken).toEqual([]);
     const documents = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -77,7 +77,7 @@ describe('the documents', () => {
       expect(html).not.toMatch(/ style=|<style|<script(?! src="[^"]*site\.js" defer>)/);
   }, 60_000);
 
-  it('are shown with nothing from elsewhere, and compressed', async () => {
+  it('load nothing from other origins, and are compressed', async () => {
     const { status, headers } = await send('GET', `${url}/docs/rules.html`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -101,12 +101,12 @@ describe('the documents', () => {
     '/docs/files',
     '/docs//etc/passwd',
     '/docs/%',
-  ])('are no other file: %s', async (path) => {
+  ])('include no other file: %s', async (path) => {
     const { status } = await send('GET', url + path);
     expect([400, 404]).toContain(status);
   });
 
-  it('are left out where they are not built', () => {
+  it('are omitted if they are not built', () => {
     expect(mountDocs(express(), { directory: '/nowhere', publicUrl: 'https://relay.example' })).toBe(false);
   });
 });

@@ -1,4 +1,6 @@
-/** The daemon as the relay serves it: a script that says what it does, and does nothing when anything is wrong. */
+/**
+ * The daemon as the relay serves it: the install script reports each step, and changes nothing if anything is wrong.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +19,7 @@ import { installScript } from '../src/install-script.ts';
 
 const run = promisify(execFile);
 
-/** Prints its version, and records each command; `status` says that the machine is not registered. */
+/** Prints its version, and records each command; `status` reports that the machine is not registered. */
 const main = `#!/usr/bin/env node
 const { appendFileSync } = require('node:fs');
 const words = process.argv.slice(2).join(' ');
@@ -47,7 +49,7 @@ describe('the daemon that the relay serves', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs a script in a home of its own. Resolves with its exit code, its output, and the files of that home. */
+  /** Runs a script in a separate home. Resolves with its exit code, its output and the files of that home. */
   async function install(script: string, args: readonly string[] = [], env: Record<string, string> = {}) {
     const home = await mkdtemp(join(folder, 'home-'));
     const file = join(folder, `install-${String(args.length)}.sh`);
@@ -61,7 +63,7 @@ describe('the daemon that the relay serves', () => {
   }
   const served = async () => String((await send('GET', `${url}/install.sh`)).text);
 
-  it('is installed for one user, as a link to a folder of its version', async () => {
+  it('installs for one user, as a link to a folder of its version', async () => {
     const { home, code, stdout } = await install(await served());
     expect(code).toBe(0);
     expect(stdout).toContain(`register --server ${url} --agent auto`);
@@ -70,7 +72,7 @@ describe('the daemon that the relay serves', () => {
     expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual(['1.2.3']);
   });
 
-  it('is installed again over itself', async () => {
+  it('installs again over itself', async () => {
     const script = await served();
     const { home, stdout } = await install(script);
     const again = await run('sh', ['-c', script], { env: { PATH: process.env.PATH, HOME: home } });
@@ -93,19 +95,19 @@ describe('the daemon that the relay serves', () => {
     },
   );
 
-  it('W11: refuses an option that it does not know', async () => {
+  it('W11: refuses an unknown option', async () => {
     const { code, stderr, files } = await install(await served(), ['--servcie']);
     expect({ code, files }).toEqual({ code: 1, files: [] });
     expect(stderr).toContain('--servcie');
   });
 
-  it('is described before anything changes, and with --dry-run nothing does', async () => {
+  it('is described before anything changes; --dry-run changes nothing', async () => {
     const { stdout, files } = await install(await served(), ['--dry-run']);
     expect(stdout).toContain('This installs relay-daemon 1.2.3');
     expect(files).toEqual([]);
   });
 
-  it('is refused when its checksum is another one', async () => {
+  it('is rejected if its checksum differs', async () => {
     const script = installScript({ base: url, version: '1.2.3', sha256: '0'.repeat(64) });
     const { code, stderr, home } = await install(script);
     expect(code).toBe(1);
@@ -114,7 +116,7 @@ describe('the daemon that the relay serves', () => {
     expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual([]);
   });
 
-  /** A PATH with these programs alone. */
+  /** A PATH with these programs only. */
   async function pathOf(...programs: string[]) {
     const tools = await mkdtemp(join(folder, 'tools-'));
     for (const program of programs) {
@@ -124,7 +126,7 @@ describe('the daemon that the relay serves', () => {
     return tools;
   }
 
-  it('is downloaded by Node itself where neither curl nor wget is installed', async () => {
+  it('is downloaded with Node where neither curl nor wget is installed', async () => {
     const env = {
       PATH: await pathOf('sh', 'node', 'tar', 'gzip', 'cat', 'mkdir', 'mktemp', 'rm', 'mv', 'ln', 'chmod'),
     };
@@ -135,7 +137,7 @@ describe('the daemon that the relay serves', () => {
     expect((await install(missing, [], env)).stderr).toContain('could not download');
   });
 
-  it('is refused where Node is missing, with what to install', async () => {
+  it('requires Node, and names the version to install', async () => {
     const { code, stderr, files } = await install(await served(), [], { PATH: await pathOf('sh') });
     expect(code).toBe(1);
     expect(stderr).toContain('install Node 20.19 or newer');
@@ -148,14 +150,14 @@ describe('the daemon that the relay serves', () => {
     expect(files).toEqual([]);
   });
 
-  it('comes from an address that no shell can misread', () => {
+  it('quotes its address safely for the shell', () => {
     const base = "https://relay.example/a'$(touch x)`b`";
     expect(installScript({ base, version: '1.2.3', sha256: 'ab' })).toContain(
       String.raw`base='https://relay.example/a'\''$(touch x)` + "`b`'",
     );
   });
 
-  it('is not there where it was not built', async () => {
+  it('returns 404 where it is not built', async () => {
     const app = express();
     mountDownloads(app, { daemon: join(folder, 'nothing.tgz'), publicUrl: url, version: '1.2.3' });
     const other = createServer((request, response) => void app(request, response)).listen(0, '127.0.0.1');
@@ -165,7 +167,7 @@ describe('the daemon that the relay serves', () => {
     expect(status).toBe(404);
   });
 
-  it('has the checksum that its script names', async () => {
+  it('matches the checksum in its script', async () => {
     const bytes = await readFile(join(folder, 'daemon.tgz'));
     expect(await served()).toContain(createHash('sha256').update(bytes).digest('hex'));
   });

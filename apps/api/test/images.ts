@@ -1,4 +1,4 @@
-/** Small images that are what they say. */
+/** Small images whose bytes match their type. */
 const dataUrl = (type: string, bytes: Buffer) => `data:image/${type};base64,${bytes.toString('base64')}`;
 const begins = {
   png: Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'),

@@ -1,4 +1,7 @@
-/** The inbox over REST and as frames (rules, 14.16 to 14.19): on three apis that change one inbox, equal versions have equal counts. */
+/**
+ * The inbox over REST and as frames (rules, 14.16 to 14.19): on three apis that change one inbox, equal versions have
+ * equal counts.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Inbox, InboxCounts, InboxItem } from '@relay/protocol';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
@@ -43,7 +46,7 @@ describe('the inbox', () => {
     app.next('inbox_update', (frame) => fits(frame as unknown as Update)) as unknown as Promise<Update>;
   const inbox = async (query: object = {}) => (await relay.call('listInbox', { query })).body as Inbox;
 
-  it('publishes to every api what waits, with what it takes to answer, and that it is answered', async () => {
+  it('publishes waiting items to every api, with the fields to answer them, and their answers', async () => {
     const { taskId } = await start();
     ask(taskId, 'q1');
     const frames = await Promise.all(apps.map((app) => update(app, ({ counts }) => counts.question === 1)));
@@ -67,7 +70,7 @@ describe('the inbox', () => {
     for (const end of ends) expect(end.removed).toEqual([item!.id]);
   });
 
-  it('refuses to acknowledge a question, another person’s item and none; and a snooze that is over or too long', async () => {
+  it("refuses to acknowledge a question, another user's item or an unknown one, and a snooze that is past or too long", async () => {
     const { taskId } = await start();
     ask(taskId, 'q2');
     await update(apps[0]!, ({ counts }) => counts.question === 1);
@@ -93,7 +96,7 @@ describe('the inbox', () => {
     await update(apps[0]!, ({ counts }) => counts.question === 0);
   });
 
-  it('has equal counts at equal versions on three apis, whatever changes it meanwhile, and pages through all of it', async () => {
+  it('has equal counts at equal versions on three apis under concurrent changes, and pages through all items', async () => {
     const many = 12;
     const seen = new Map<number, string>();
     const note = ({ version, counts }: { version: number; counts: InboxCounts }) => {
@@ -140,10 +143,10 @@ describe('the inbox', () => {
     expect(seen.size).toBeGreaterThan(3);
   });
 
-  it('is published by another instance when the one that changed it died before it could', async () => {
+  it('is published by another instance if the instance that changed it died first', async () => {
     const { version } = await inbox();
     const { ownerId } = await relay.database.models.device.findUniqueOrThrow({ where: { id: daemon.deviceId } });
-    // A commit of a process that is gone: no listener here hears of it.
+    // A commit of a process that is gone: it reached no listener here.
     await relay.database.sql.execute`SELECT relay_inbox_open(${ownerId}, 'failure', '', 'gone', 'AGENT_ERROR', NULL)`;
     const frames = await Promise.all(apps.map((app) => update(app, (frame) => frame.version === version + 1)));
     for (const frame of frames) expect(frame).toMatchObject({ counts: { failure: 1 } });

@@ -1,4 +1,4 @@
-/** Limits of a person hold when requests come at the same time, on several instances and for several devices. */
+/** A user's limits hold for concurrent requests, on several instances and for several devices. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { watchSession } from '@relay/database';
 import { Authenticator, Browser, type TestRelay, connectDaemon, registerDevice, startRelay } from '@relay/testing';
@@ -7,7 +7,7 @@ const many = 24;
 const atOnce = <T>(work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: many }, (_, index) => work(index)));
 
-describe('at the same time', () => {
+describe('concurrently', () => {
   let relay: TestRelay;
   beforeAll(async () => {
     const rates = {
@@ -32,7 +32,7 @@ describe('at the same time', () => {
     return (answer.body as { result: { structuredContent: Record<string, unknown> } }).result.structuredContent;
   };
 
-  it('S10: agents start eight turns, on whichever device and instance, and go on in none of them', async () => {
+  it('S10: agents start eight turns, on any device and instance, and cannot continue in them', async () => {
     const devices: { deviceId: string }[] = [];
     for (let n = 0; n < 4; n += 1) devices.push(await registerDevice(relay, { user: 'ann' }));
     const started = await atOnce((n) =>
@@ -52,7 +52,7 @@ describe('at the same time', () => {
     expect(again.filter(({ sessionId }) => sessionId)).toHaveLength(1);
   });
 
-  it('S10: a person makes as many invitations as one can have', async () => {
+  it('S10: a user creates invitations up to the limit', async () => {
     const browser = new Browser(relay);
     await browser.signUp('inviting@example.com');
     const answers = await atOnce(() => browser.send('POST', '/auth/relay/invitations', { body: {} }));
@@ -62,7 +62,7 @@ describe('at the same time', () => {
     );
   });
 
-  it('S10: a person adds at most 20 passkeys', async () => {
+  it('S10: a user adds at most 20 passkeys', async () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('keys@example.com');
     for (let n = 0; n < 18; n += 1) expect((await new Authenticator().register(browser)).status).toBe(200);
@@ -72,7 +72,7 @@ describe('at the same time', () => {
     expect(await relay.database.models.passkey.count({ where: { userId: id } })).toBeLessThanOrEqual(20);
   });
 
-  it('S10: a person watches as many sessions as one can watch', async () => {
+  it('S10: a user watches sessions up to the limit', async () => {
     const daemon = await connectDaemon(relay, { user: 'wes' });
     daemon.send({
       type: 'report_sessions',
@@ -99,7 +99,7 @@ describe('at the same time', () => {
     expect(results.filter((one) => one === 'full')).toHaveLength(many - 7);
   });
 
-  it('S10: a person approves as many machines as one can have', async () => {
+  it('S10: a user approves machines up to the limit', async () => {
     const codes = [];
     for (let n = 0; n < 12; n += 1)
       codes.push(

@@ -1,14 +1,14 @@
-/** A database whose connection can be lost: from then on everything fails as when its server is away. */
+/** A database whose connection a test can lose: then every query fails as if the server were away. */
 import type { Database } from '@relay/database';
 import { openTestDatabase } from '@relay/testing';
 
 export interface LosableDatabase extends Database {
-  /** `error`: what every query fails with; default a lost connection. */
+  /** `error`: the error of every query; default: a lost connection. */
   lose(error?: Error): void;
   find(): void;
 }
 
-/** As Prisma and its driver adapter say it (P1017: server has closed the connection). */
+/** The error of Prisma and its driver adapter (P1017: server has closed the connection). */
 export const lostConnection = () =>
   Object.assign(new Error('Server has closed the connection.'), { code: 'P1017', clientVersion: '7.10.0' });
 

@@ -1,4 +1,4 @@
-/** Names that machines, programs and addresses are shown with: a person decides by them. */
+/** Display names of machines, programs and addresses: people decide by them. */
 import { describe, expect, it } from '@jest/globals';
 import { RelayError } from '@relay/protocol';
 import { requireShowable } from '../src/devices/names.ts';
@@ -12,7 +12,7 @@ const codes = [
 
 describe('a name', () => {
   it.each(codes.map((code) => [named(code), code] as const))(
-    'S12: has no %s, alone or among letters',
+    'S12: cannot contain %s, alone or among letters',
     (_name, code) => {
       const character = String.fromCodePoint(code);
       for (const name of [
@@ -40,7 +40,7 @@ describe('a name', () => {
     '👨🏽‍💻',
     '2️⃣',
     'a-b_c.d (old)',
-  ])('S12: may be %s', (name) => {
+  ])('S12: can be %s', (name) => {
     expect(() => requireShowable(name)).not.toThrow();
   });
 });

@@ -1,14 +1,14 @@
-/** Nothing that one person does is without a bound (S10), and addresses are counted by network (S8). */
+/** Everything that one user does has a bound (S10), and limits count addresses by network (S8). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Browser, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { image } from './images.ts';
 import { until } from './until.ts';
 
-describe('S10: the bounds of one person', () => {
+describe('S10: the bounds of one user', () => {
   let relay: TestRelay;
   afterEach(() => relay.stop());
 
-  it('S10: as many apps as can be connected are, the next is refused, and one that leaves makes room', async () => {
+  it('S10: apps connect up to the limit, the next is refused, and an app that leaves makes room', async () => {
     relay = await startRelay({ config: { socketsPerUser: 2 } });
     const [first] = [await connectApp(relay), await connectApp(relay)];
     await expect(connectApp(relay)).rejects.toMatchObject({ status: 429, body: { code: 'TOO_MANY_CONNECTIONS' } });
@@ -20,7 +20,7 @@ describe('S10: the bounds of one person', () => {
     });
   });
 
-  it('S10: an app that sends frame after frame is closed with 4429, and others are not', async () => {
+  it('S10: an app that sends too many frames is closed with 4429, and other apps are not', async () => {
     relay = await startRelay({ config: { appFramesPerSecond: 1 } });
     const [flood, quiet] = [await connectApp(relay), await connectApp(relay)];
     for (let n = 0; n < 70; n += 1) flood.socket.send('{}');
@@ -29,7 +29,7 @@ describe('S10: the bounds of one person', () => {
     await quiet.next('auth_ok');
   });
 
-  it('S10: as many devices as one may have can be approved, and a removed one makes room', async () => {
+  it('S10: a user approves devices up to the limit, and removing one makes room', async () => {
     relay = await startRelay({ config: { devicesPerUser: 2 } });
     const ask = async () => {
       const { body } = await relay.call('requestCode', {
@@ -40,7 +40,7 @@ describe('S10: the bounds of one person', () => {
     };
     const decide = (code: string, verb: 'approve' | 'deny') => relay.call('POST', `/api/devices/code/${code}/${verb}`);
     const daemon = await connectDaemon(relay);
-    // Approved and not fetched yet counts too.
+    // A code that is approved and not fetched yet counts too.
     expect((await decide(await ask(), 'approve')).status).toBe(200);
     const code = await ask();
     expect(await decide(code, 'approve')).toMatchObject({ status: 409, body: { code: 'TOO_MANY_DEVICES' } });
@@ -49,7 +49,7 @@ describe('S10: the bounds of one person', () => {
     expect((await decide(code, 'approve')).status).toBe(200);
   });
 
-  it('S10: as many invitations as can wait are made', async () => {
+  it('S10: pending invitations have a limit', async () => {
     relay = await startRelay({ identity: true, config: { invitationsPerUser: 1 } });
     const alice = new Browser(relay);
     await alice.signUp('alice@example.com');
@@ -58,7 +58,7 @@ describe('S10: the bounds of one person', () => {
     expect(await invite()).toMatchObject({ status: 409, body: { code: 'TOO_MANY_INVITATIONS' } });
   });
 
-  it('S10: images that wait for all devices of a person have a bound together', async () => {
+  it('S10: images that wait for all devices of a user share a bound', async () => {
     relay = await startRelay({ config: { waitingImagesMibPerUser: 1 } });
     const headers = { 'X-Daemon-Capabilities': 'images' };
     const daemons = [await connectDaemon(relay, { headers }), await connectDaemon(relay, { headers })];
@@ -70,7 +70,7 @@ describe('S10: the bounds of one person', () => {
     expect(await send(1)).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
   });
 
-  it('S10: a thousand sessions can be watched', async () => {
+  it('S10: a user can watch a thousand sessions', async () => {
     relay = await startRelay();
     const daemon = await connectDaemon(relay);
     const app = await connectApp(relay);
@@ -90,7 +90,7 @@ describe('S10: the bounds of one person', () => {
     expect(again.status).toBe(200);
   });
 
-  it('S8: the addresses of one /64 have one limit, those of the next another', async () => {
+  it('S8: the addresses of one /64 share a limit, the next /64 has another', async () => {
     relay = await startRelay({ config: { trustProxy: 1, rateLimitPerMinute: 2 } });
     const from = async (address: string) =>
       (await relay.call('me', { user: null, headers: { 'X-Forwarded-For': address } })).status;

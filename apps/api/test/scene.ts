@@ -1,4 +1,4 @@
-/** A relay with one daemon and one listening app of alice, and the steps of a conversation between them. */
+/** A relay with one daemon and one connected app of alice, and the steps of a conversation between them. */
 import type { Message, Session } from '@relay/protocol';
 import {
   type Frame,
@@ -26,7 +26,10 @@ export async function openScene(options: RelayOptions = {}): Promise<Scene> {
   return { relay, daemon, app };
 }
 
-/** Resolves once every notification is sent or has no address: an address that is added later is not told that a device was allowed before. */
+/**
+ * Resolves once every notification is sent or has no address. Addresses added later get no notice of devices allowed
+ * earlier.
+ */
 export const noticesSettle = ({ database }: TestRelay): Promise<void> =>
   until('no notification waits', async () => {
     const [row] = await database.sql.query<{ waiting: number }>`
@@ -51,7 +54,7 @@ export interface Begun {
   taskId: string;
 }
 
-/** A session whose first task runs and which the daemon has named. */
+/** A session that the daemon has named, with a running first task. */
 export async function begin({ relay, daemon, app }: Scene, nativeId: string, message = 'hello'): Promise<Begun> {
   const answer = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message } });
   const { id: placeholder, taskId } = answer.body as { id: string; taskId: string };
@@ -62,7 +65,7 @@ export async function begin({ relay, daemon, app }: Scene, nativeId: string, mes
   return { id, placeholder, nativeId, taskId };
 }
 
-/** A session whose first task is done. */
+/** A session whose first task is completed. */
 export async function beginAndEnd(scene: Scene, nativeId: string, message?: string): Promise<Begun> {
   const begun = await begin(scene, nativeId, message);
   scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'done' });
@@ -70,7 +73,7 @@ export async function beginAndEnd(scene: Scene, nativeId: string, message?: stri
   return begun;
 }
 
-/** A session that was started locally: the daemon reports it. Returns its id. */
+/** A session started locally: the daemon reports it. Returns its id. */
 export async function report(
   { daemon, app }: Scene,
   nativeId: string,

@@ -1,4 +1,4 @@
-/** Messages into a running turn beside the gateway: the audit, repetitions under one key, and the tool of agents. */
+/** Messages into a running turn, apart from the gateway: the audit, repetitions under one key, and the agents' tool. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 import { until } from './until.ts';
@@ -37,7 +37,7 @@ describe('a message into a running turn', () => {
     expect(entries[0]).toMatchObject({ action: 'sendMessage', outcome: 'done', target: id, deliver: 'now' });
   });
 
-  it('stays one message under its key, also when the app repeats it without deliver', async () => {
+  it('stays one message under its key, also if the app repeats it without deliver', async () => {
     const { id } = await running('repeated');
     const headers = { 'Idempotency-Key': 'once' };
     const first = await relay.call('sendMessage', { params: { id }, body: { content: 'x', deliver: 'now' }, headers });
@@ -46,7 +46,7 @@ describe('a message into a running turn', () => {
     await daemon.next('task_steer', (frame) => frame.task_id === first.body.taskId);
   });
 
-  it('takes now from the tool of an agent, and counts as a turn', async () => {
+  it("accepts now from the agents' tool, and counts as a turn", async () => {
     const { id, into } = await running('driven');
     const sent = await tool('send_message', { sessionId: id, content: 'from an agent', now: true });
     expect(sent).toMatchObject({ state: 'queued', deliver: 'now' });

@@ -4,7 +4,7 @@ import { createLogger } from '@relay/telemetry';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 import { createTeller } from '../src/tell.ts';
 
-describe('K13: a command that could not be brought while the backplane stood still', () => {
+describe('K13: a command that could not be delivered while the backplane was down', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   /** The result of a call to `route`; undefined: the backplane itself answers. */
@@ -40,7 +40,7 @@ describe('K13: a command that could not be brought while the backplane stood sti
   it.each([
     ['was refused', unavailable],
     ['was not confirmed', unconfirmed],
-  ])('because it %s, is repeated until it can be brought', async (_, how) => {
+  ])('is repeated until it is delivered, if it %s', async (_, how) => {
     still = how;
     const tried = untilFailed(2);
     const { taskId } = await create('waits');
@@ -58,7 +58,7 @@ describe('K13: a command that could not be brought while the backplane stood sti
   });
 });
 
-describe('K13: a command that is given again', () => {
+describe('K13: a command that is sent again', () => {
   afterEach(() => void jest.useRealTimers());
 
   it('is repeated for a minute from then', async () => {

@@ -1,4 +1,4 @@
-/** Waits for what has no event of its own; fails after 40 s, saying what never came true. */
+/** Waits for a condition without an event; fails after 40 s with the name of the condition. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 40_000;
   while (!(await isSo())) {

@@ -1,4 +1,4 @@
-/** The pages: which addresses are theirs, and what a browser is told about them. */
+/** The pages: their addresses, and the headers that a browser gets. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
@@ -52,7 +52,7 @@ describe('the pages', () => {
     },
   );
 
-  it('S14: name the one policy of Trusted Types that the pages make', async () => {
+  it("S14: name the pages' single Trusted Types policy", async () => {
     const policy = (await browse('/')).headers['content-security-policy'] as string;
     const directives = policy.split('; ');
     expect(directives).toContain("require-trusted-types-for 'script'");
@@ -67,7 +67,7 @@ describe('the pages', () => {
     expect(text).toBe('export const a = 1;');
   });
 
-  it('that come from another release get the files of this one, which no cache keeps', async () => {
+  it('of another release load the files of this one, which no cache keeps', async () => {
     const { status, headers, text } = await send('GET', `${url}/assets/index-zzzzzzzz.js`);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
@@ -76,14 +76,14 @@ describe('the pages', () => {
     expect((await send('GET', `${url}/assets/other-zzzzzzzz.js`)).status).toBe(404);
   });
 
-  it('are sent compressed to a client that accepts it', async () => {
+  it('are compressed for a client that accepts it', async () => {
     const answer = await fetch(`${url}/assets/index-abc_-123.js`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     expect(answer.headers.get('vary')).toBe('Accept-Encoding');
     expect(await answer.text()).toBe('export const a = 1;');
   });
 
-  it('say in a browser that there is no such page', async () => {
+  it('show a browser that a page does not exist', async () => {
     const { status, headers } = await browse('/nothing/here');
     expect(status).toBe(404);
     expect(headers['content-type']).toContain('text/html');
@@ -103,7 +103,7 @@ describe('the pages', () => {
     expect(body.code).toBe('NOT_FOUND');
   });
 
-  it('are not what a program gets that asks for something that does not exist', async () => {
+  it('are not the answer for a program that asks for a missing resource', async () => {
     expect((await send('GET', `${url}/nothing`)).body.code).toBe('NOT_FOUND');
     expect((await send('POST', `${url}/devices`, { body: {} })).body.code).toBe('NOT_FOUND');
   });

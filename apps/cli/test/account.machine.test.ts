@@ -7,7 +7,7 @@ import { scene } from './scene.ts';
 const stage = scene();
 
 describe('relay account', () => {
-  it('S4: exports what the relay keeps, to the screen or into a new file of its owner alone', async () => {
+  it("S4: exports the relay's data, to the screen or into a new file with owner permissions", async () => {
     const daemon = await stage.daemon('Laptop');
     await stage.session(daemon, 'one', 'Marked title');
     const shown = await stage.own.json(['account', 'export']);
@@ -20,7 +20,7 @@ describe('relay account', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('exists') });
   });
 
-  it('S4: deletes the account only when told so, and only after a recent sign-in', async () => {
+  it('S4: deletes the account only with --yes, and only after a recent sign-in', async () => {
     const daemon = await stage.daemon('Laptop');
     const { code, err } = await stage.own.run(['account', 'delete']);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--yes') });

@@ -1,4 +1,4 @@
-/** When `--at` and `--in` are, by the clock of this computer. */
+/** The times of `--at` and `--in`, by this computer's clock. */
 import { describe, expect, it } from '@jest/globals';
 import { timeOf } from '../src/commands/at-time.ts';
 

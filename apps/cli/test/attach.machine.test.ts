@@ -1,4 +1,4 @@
-/** `relay attach` in a terminal: what happens appears, what a person types arrives, and leaving stops nothing. */
+/** `relay attach` in a terminal: it shows events, sends typed messages, and stops nothing when it exits. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL');
 });
 
-/** The program in a terminal of this size. */
+/** Starts the program in a terminal of this size. */
 function attached(words: string, size = { rows: 24, columns: 80 }) {
   const command = `stty rows ${size.rows} cols ${size.columns}; exec ${process.execPath} ${bundle} attach ${words}`;
   const env = { ...process.env, RELAY_CLI_CONFIG_DIR: stage.own.folder, TERM: 'xterm-256color' };
@@ -25,7 +25,7 @@ function attached(words: string, size = { rows: 24, columns: 80 }) {
     type: (text: string) => child.stdin.write(text),
     output: () => output,
     exit,
-    /** Waits for words that come from now on. */
+    /** Waits for text in later output. */
     async sees(words: string | RegExp, from = 0): Promise<void> {
       const plain = () => output.slice(from).replace(/\u001b\[[\d;?]*[A-Za-z]/g, '');
       const isThere = () => (typeof words === 'string' ? plain().includes(words) : words.test(plain()));
@@ -34,7 +34,7 @@ function attached(words: string, size = { rows: 24, columns: 80 }) {
   };
 }
 const able = { 'X-Daemon-Capabilities': 'desk, transcript, prompts' };
-/** Answers the first question for the history: nothing is there yet. */
+/** Answers the first history request with an empty page. */
 async function empty(daemon: TestDaemon) {
   const { request_id: requestId, session_id: sessionId } = await daemon.next('get_messages');
   const about = { type: 'messages', request_id: requestId, session_id: sessionId };
@@ -114,7 +114,7 @@ describe('relay attach', () => {
     expect(await window.exit).toBe(0);
   });
 
-  it('44: asks what happens to a terminal that has the session open, and closes it with /take', async () => {
+  it('44: asks about a terminal that has the session open, and closes it with /take', async () => {
     const daemon = await stage.daemon('laptop', undefined, able);
     await stage.session(daemon, 'held-two');
     const at = new Date().toISOString();
@@ -135,7 +135,7 @@ describe('relay attach', () => {
     expect(await window.exit).toBe(0);
   });
 
-  it('44: keeps pasted lines together, and text of strangers moves nothing', async () => {
+  it('44: keeps pasted lines together, and untrusted text moves nothing', async () => {
     const daemon = await stage.daemon('laptop', undefined, able);
     await stage.session(daemon, 'hostile-one');
     const window = attached('hostile-one');

@@ -43,7 +43,7 @@ const commands = [
 ];
 
 describe('the program', () => {
-  it('can be executed by itself and knows its version', async () => {
+  it('is executable and prints its version', async () => {
     const child = spawn(bundle, ['--version']);
     const [version] = (await once(child.stdout, 'data')) as [Buffer];
     expect(version.toString().trim()).toMatch(/^\d+\.\d+\.\d+$/);
@@ -55,7 +55,7 @@ describe('the program', () => {
     for (const exitCode of [0, 1, 2, 3, 4, 5, 75, 130]) expect(out).toMatch(new RegExp(`\\b${exitCode} [a-z]`));
   });
 
-  it('helps with every command and shows examples', async () => {
+  it('has help with examples for every command', async () => {
     const wrong = [];
     for (const words of commands) {
       const name = words.join(' ');
@@ -83,14 +83,14 @@ describe('the program', () => {
     ['tidy', 'archive', '--archived'],
     ['tidy', 'delete', '--before', 'soon'],
     [],
-  ])('ends with 2 at wrong usage: %s %s', async (...words) => {
+  ])('exits with 2 for wrong usage: %s %s', async (...words) => {
     const typed = words.filter((word) => typeof word === 'string');
     const result = await desk.open().run(typed);
     expect(result).toMatchObject({ code: 2, out: '' });
     expect(result.err).not.toBe('');
   });
 
-  it('says so as JSON when it was asked to', async () => {
+  it('reports wrong usage as JSON with --json', async () => {
     expect(await desk.open().json(['send'])).toMatchObject({
       exit: 2,
       code: 'BAD_USAGE',
@@ -101,7 +101,7 @@ describe('the program', () => {
   it.each([
     [[], /^The output cannot be written: EBADF.*\[OUTPUT\]\n$/],
     [['--json'], /^\{"error":"The output cannot be written: EBADF.*","code":"OUTPUT"\}\n$/],
-  ])('ends with 1 and says so when its output cannot be written %j', async (more, said) => {
+  ])('exits with 1 and an error if it cannot write its output %j', async (more, said) => {
     const file = join(desk.makeFolder(), 'readable');
     writeFileSync(file, '');
     const child = spawn(bundle, ['--help', ...more], { stdio: ['ignore', openSync(file, 'r'), 'pipe'] });
@@ -111,13 +111,13 @@ describe('the program', () => {
     expect(err).toMatch(said);
   });
 
-  it('ends quietly when its reader has seen enough', async () => {
+  it('exits quietly when its reader closes the pipe', async () => {
     const program = desk.open().start(['--help']);
     program.child.stdout.destroy();
     expect(await program.exit).toMatchObject({ code: 0, err: '' });
   });
 
-  it('ends with 3 without a sign-in, and sends no request', async () => {
+  it('exits with 3 without a sign-in, and sends no request', async () => {
     for (const words of [
       ['whoami'],
       ['devices'],

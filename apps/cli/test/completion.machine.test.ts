@@ -7,7 +7,7 @@ import { createDesk } from './desk.ts';
 
 const desk = createDesk();
 
-/** The words that bash offers after these, the last of which is unfinished. */
+/** The completions that bash offers for an unfinished command line. */
 function offered(script: string, ...words: string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'relay-completion-'));
   try {
@@ -34,7 +34,7 @@ describe('relay completion', () => {
     await desk.clear();
   });
 
-  it('has a script for zsh and fish, and says which shells there are', async () => {
+  it('has a script for zsh and fish, and lists the supported shells', async () => {
     const own = desk.open();
     expect((await own.run(['completion', 'zsh'])).out).toMatch(/^#compdef relay\n[\s\S]*'messages:print the messages/);
     expect((await own.run(['completion', 'fish'])).out).toContain("-a messages -d 'print the messages");

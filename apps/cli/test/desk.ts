@@ -1,4 +1,4 @@
-/** A place to run the program at: its own folder of sign-ins, its output, its exit code. Knows no relay. */
+/** A place to run the program: it captures its sign-in folder, output and exit code. Independent of any relay. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Program, type Result, startProgram } from './program.ts';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into documents of every shape
 type JsonResult = { exit: number | null } & Record<string, any>;
 
-/** Programs that are gone after the test, each with a folder of its own. */
+/** Programs that stop after the test, each with a separate folder. */
 export function createDesk() {
   const folders: string[] = [];
   const running = new Set<Program>();
@@ -36,7 +36,7 @@ export function createDesk() {
         file,
         start,
         run,
-        /** Runs with --json; the document, or the error, with the exit code. */
+        /** Runs with --json. Returns the document, or the error, with the exit code. */
         async json(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<JsonResult> {
           const { code, out, err } = await run([...args, '--json'], env);
           const text = code === 0 ? out : err;
@@ -48,7 +48,7 @@ export function createDesk() {
         },
         /** The stored profile of the only relay. */
         stored: () => (JSON.parse(readFileSync(file, 'utf8')) as { relays: Stored[] }).relays[0]!,
-        /** Changes what is stored, as time would. */
+        /** Changes the stored profile, like the passing of time would. */
         change(by: (stored: Stored) => void) {
           const all = JSON.parse(readFileSync(file, 'utf8')) as { relays: Stored[] };
           by(all.relays[0]!);

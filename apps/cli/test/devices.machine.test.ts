@@ -4,7 +4,7 @@ import { scene } from './scene.ts';
 const stage = scene();
 
 describe('relay devices', () => {
-  it('says what to do when there are none', async () => {
+  it('prints the next step if the list is empty', async () => {
     expect(await stage.own.run(['devices'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('relay-daemon register'),
@@ -12,14 +12,14 @@ describe('relay devices', () => {
     expect(await stage.own.json(['devices'])).toEqual({ exit: 0, devices: [] });
   });
 
-  it('lists them as a table without colours, and as the answer of the relay', async () => {
+  it("lists them as a table without colours, and as the relay's JSON", async () => {
     const daemon = await stage.daemon('Büro 電腦');
     const { code, out, err } = await stage.own.run(['devices']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const [head, row] = out.trimEnd().split('\n');
     expect(head).toMatch(/^NAME +STATUS +AGENT +SEEN +ID$/);
     expect(row).toMatch(/^Büro 電腦 +online +scripted +now +\S+$/);
-    // The wide characters take two columns each.
+    // Each wide character takes two columns.
     expect(row!.indexOf('online')).toBe(head!.indexOf('STATUS') - 2);
     expect(out).not.toContain('\u001b');
     expect((await stage.own.json(['devices'])).devices).toEqual([
@@ -27,8 +27,8 @@ describe('relay devices', () => {
     ]);
   });
 
-  it('lets no name write on the screen', async () => {
-    // Such a name is refused today (S16): an older release took it.
+  it('escapes names for the screen', async () => {
+    // The relay refuses such a name today (S16); an older release accepted it.
     const { deviceId: id } = await stage.daemon('evil');
     const name = 'evil\u001b]0;title\u0007\u001b[2Jname\nx';
     await stage.world.relay.database.models.device.update({ where: { id }, data: { name } });
@@ -37,7 +37,7 @@ describe('relay devices', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 
-  it('shows one of them with its connections, by id, name, or a part of either', async () => {
+  it('shows one device with its connections, by id, name, or a part of either', async () => {
     const daemon = await stage.daemon('Laptop');
     await stage.daemon('Desktop');
     for (const name of ['laptop', 'LAP', 'apt', daemon.deviceId, daemon.deviceId.slice(-8)]) {
@@ -52,7 +52,7 @@ describe('relay devices', () => {
     expect(out).toMatch(/CONNECTED +UNTIL/);
   });
 
-  it('F17: says that two machines use one registration, which, and what to do', async () => {
+  it('F17: reports that two machines use one registration, their names, and the remedy', async () => {
     const { deviceId: id } = await stage.daemon('shared');
     const until = new Date(Date.now() + 60_000).toISOString();
     const machine = { address: '192.0.2.1', daemonVersion: '1.0.0' };
@@ -73,7 +73,7 @@ describe('relay devices', () => {
       expect((await stage.own.run(command)).out).toContain(sentence);
   });
 
-  it('names what an abbreviation may mean', async () => {
+  it('lists the matches of an ambiguous abbreviation', async () => {
     await stage.daemon('build-1');
     await stage.daemon('build-2');
     const { code, err } = await stage.own.run(['devices', 'show', 'build']);
@@ -83,14 +83,14 @@ describe('relay devices', () => {
     expect((await stage.own.json(['devices', 'show', ''])).exit).toBe(4);
   });
 
-  it('renames one', async () => {
+  it('renames a device', async () => {
     await stage.daemon('old');
     expect(await stage.own.json(['devices', 'rename', 'old', 'new'])).toMatchObject({ exit: 0, name: 'new' });
     expect((await stage.own.run(['devices'])).out).toContain('new');
     expect((await stage.own.json(['devices', 'rename', 'new', ' '])).exit).toBe(2);
   });
 
-  it('removes one only when told so', async () => {
+  it('removes a device only with --yes', async () => {
     const daemon = await stage.daemon('gone');
     const { code, err } = await stage.own.run(['devices', 'remove', 'gone']);
     expect(code).toBe(2);
@@ -104,7 +104,7 @@ describe('relay devices', () => {
     expect(await stage.own.json(['devices', 'show', daemon.deviceId])).toMatchObject({ exit: 4 });
   });
 
-  it('makes a registration key, lists it, and revokes it', async () => {
+  it('creates a registration key, lists it, and revokes it', async () => {
     const made = await stage.own.run(['devices', 'invite', '--ttl', '2h', '--uses', '5', '--name', 'Build machines']);
     expect(made).toMatchObject({ code: 0, err: '' });
     const [, key] = /RELAY_DAEMON_KEY=(rly_key_[\w-]{43}) relay-daemon register --server http/.exec(made.out) ?? [];
@@ -118,7 +118,7 @@ describe('relay devices', () => {
     expect((await stage.own.run(['devices', 'keys'])).out).toContain('relay devices invite');
   });
 
-  it('makes a token for an ACP client, lists it, and revokes it', async () => {
+  it('creates a token for an ACP client, lists it, and revokes it', async () => {
     const { deviceId } = await stage.daemon('Phoned');
     const made = await stage.own.run(['acp-token', deviceId, '--name', 'My phone', '--read-only']);
     expect(made).toMatchObject({ code: 0, err: '' });

@@ -20,7 +20,7 @@ describe('the editor', () => {
     expect(editor.text()).toBe('ater the garden ');
   });
 
-  it('44: returns Enter, Ctrl-C, and Ctrl-D and digits on an empty line alone', () => {
+  it('44: returns Enter and Ctrl-C, and Ctrl-D and digits only on an empty line', () => {
     const editor = createEditor();
     expect(editor.take('3')).toEqual([{ kind: 'digit', digit: 3 }]);
     expect(editor.take('a3')).toEqual([]);

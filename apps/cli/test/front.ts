@@ -1,23 +1,23 @@
 /**
- * A proxy between a program and the relay: one address for REST and WebSockets, chosen before the relay starts, that can be
- * cut, closed, or lose an answer. Passes bytes on and looks at them.
+ * A proxy between a program and the relay: one address for REST and WebSockets, chosen before the relay starts. Tests
+ * can disconnect it, close it, or make it lose an answer. It forwards bytes and records them.
  */
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
 export interface Front {
   url: string;
-  /** Where the relay really is. */
+  /** Sets the real address of the relay. */
   leadTo(url: string): void;
-  /** Stops answering and ends live connections; or answers again. */
+  /** Stops answering and closes live connections; or answers again. */
   setDown(down: boolean): void;
-  /** Ends every live connection. */
+  /** Closes every live connection. */
   cut(): void;
-  /** The next request that begins like this reaches the relay, and its answer is lost. */
+  /** The next request that starts like this reaches the relay, and its answer is lost. */
   loseAnswer(request: string): void;
-  /** How often something that begins like this came by, in requests or in what the relay said. */
+  /** How often this text appeared in requests or in the relay's data. */
   count(text: string): number;
-  /** Resolves when it has come by so often. */
+  /** Resolves when the text has appeared this often. */
   seen(text: string, times: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ const url = (type: string, bytes: Buffer) => `data:image/${type};base64,${bytes.
 const takesImages = { 'X-Daemon-Capabilities': 'images' };
 
 describe('--image', () => {
-  it('sends files with a first message and with a later one, whatever they are called', async () => {
+  it('sends files with a first message and with a later one, with any file name', async () => {
     const daemon = await stage.daemon('laptop', undefined, takesImages);
     const first = ['new', 'laptop', 'Look', '--image', file('a.png', png), '--image', file('b.jpg', webp)];
     expect((await stage.own.run(first)).code).toBe(0);
@@ -32,7 +32,7 @@ describe('--image', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'And this', images: [url('png', png)] });
   });
 
-  it('says what is wrong before anything is sent', async () => {
+  it('reports an invalid image before it sends anything', async () => {
     const daemon = await stage.daemon('laptop', undefined, takesImages);
     for (const [files, why] of [
       [[join(folder, 'nowhere.png')], '"nowhere.png" cannot be read: there is no such file.'],
@@ -52,7 +52,7 @@ describe('--image', () => {
     expect(await daemon.next('task_start')).toMatchObject({ instruction: 'the last' });
   });
 
-  it('hands on that a device takes no images', async () => {
+  it('passes on that a device accepts no images', async () => {
     await stage.daemon('plain', undefined, { 'X-Daemon-Capabilities': 'receipts' });
     const { code, err } = await stage.own.run(['new', 'plain', 'x', '--image', file('c.png', png)]);
     expect([code, err]).toEqual([1, expect.stringContaining('This device does not accept images')]);
@@ -60,13 +60,13 @@ describe('--image', () => {
 });
 
 describe('relay commands', () => {
-  it('lists what the agent understands after a slash', async () => {
+  it("lists the agent's slash commands", async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'busy');
     expect((await stage.own.run(['commands', 'busy'])).out).toBe('The agent has not listed any commands.\n');
     const commands = [{ name: 'compact', description: 'Summarise\u001b[31m', input_hint: 'what to keep' }, 'review'];
     daemon.send({ type: 'report_slash_commands', session_id: 'busy', commands });
-    // Frames are handled in their order: what comes of the next one proves that the report was read.
+    // The gateway handles frames in order: the result of the next one proves that it read the report.
     const later = await stage.session(daemon, 'later');
     expect(later).not.toBe(id);
     const { code, out } = await stage.own.run(['commands', 'busy']);

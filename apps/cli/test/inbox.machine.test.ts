@@ -5,7 +5,7 @@ import { scene } from './scene.ts';
 
 const stage = scene();
 
-/** A session whose last task failed with these words. */
+/** A session whose last task failed with this error. */
 async function failed(native: string, error: string): Promise<void> {
   const daemon = await stage.daemon('laptop');
   const id = await stage.session(daemon, native);
@@ -19,12 +19,12 @@ async function failed(native: string, error: string): Promise<void> {
 }
 
 describe('relay inbox', () => {
-  it('says that nothing waits', async () => {
+  it('reports an empty inbox', async () => {
     expect(await stage.own.run(['inbox'])).toEqual({ code: 0, err: '', out: 'Nothing waits for you.\n' });
     expect(await stage.own.json(['inbox'])).toMatchObject({ exit: 0, items: [], counts: { total: 0, badge: 0 } });
   });
 
-  it('lists what waits, hides an item for a while and shows it again, and acknowledges it by the beginning of its id', async () => {
+  it('lists open items, snoozes an item and shows it again, and acknowledges it by a prefix of its id', async () => {
     await failed('broken', 'no disk');
     const { items } = await stage.own.json(['inbox', '--kind', 'failure']);
     const short = (items as InboxItem[])[0]!.id.slice(0, 8);
@@ -45,7 +45,7 @@ describe('relay inbox', () => {
     expect(await stage.own.json(['inbox', 'ack', short])).toMatchObject({ exit: 4, code: 'ITEM_NOT_FOUND' });
   });
 
-  it('acknowledges all at once, and wants to know which', async () => {
+  it('acknowledges all items with --all, and requires an id otherwise', async () => {
     await failed('one', 'x');
     await failed('two', 'y');
     expect(await stage.own.run(['inbox', 'ack'])).toMatchObject({ code: 2 });
@@ -56,7 +56,7 @@ describe('relay inbox', () => {
     ['30m', 30 * 60_000],
     ['2h', 7_200_000],
     ['3d', 259_200_000],
-  ])('takes %s for a time from now on', (typed, ms) => {
+  ])('accepts %s as a duration', (typed, ms) => {
     expect(untilOf(typed, 1000)).toEqual(new Date(1000 + ms));
   });
 

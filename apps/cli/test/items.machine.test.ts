@@ -1,4 +1,4 @@
-/** A daemon with a transcript: texts, calls of tools, diffs, plans and questions, live and from history. */
+/** A daemon with a transcript: texts, tool calls, diffs, plans and questions, live and from history. */
 import { describe, expect, it } from '@jest/globals';
 import type { Item } from '@relay/protocol';
 import type { Frame, TestDaemon } from '@relay/testing';
@@ -27,7 +27,7 @@ const edit = {
     { path: 'src/a.ts', change: 'edit', added: 1, removed: 1, hunks: [{ old: 1, new: 1, lines: ['-old', '+new'] }] },
   ],
 };
-/** Answers the next question for items. */
+/** Answers the next request for items. */
 async function tell(daemon: TestDaemon, v: number, items: readonly Item[], more: object = {}): Promise<Frame> {
   const request = await daemon.next('get_messages');
   daemon.send({
@@ -54,7 +54,7 @@ const frameOf = (daemon: TestDaemon, native: string, v: number, ops: readonly un
   });
 
 describe('relay tail of a session with items', () => {
-  it('shows the past and what comes, each thing once; asks for what is missing', async () => {
+  it('shows past and live items, each once, and requests missing ones', async () => {
     const daemon = await stage.daemon('laptop', undefined, headers);
     const id = await stage.session(daemon, 'talk', 'A talk');
     const program = stage.own.start(['tail', id]);
@@ -80,7 +80,7 @@ describe('relay tail of a session with items', () => {
     ]);
     await program.says('3 tests failed');
     await program.says('Three of them');
-    // 13 is lost: a text of it, and the end of the item.
+    // 13 is lost: a text of the item, and its completion.
     frameOf(daemon, 'talk', 14, [{ op: 'put', item: item('x1', 8, { kind: 'hologram', depth: 3 }, 'a hologram') }]);
     const whole = item('a2', 7, { kind: 'text' }, 'Three of them fail, and I will now say why in a few words.', 13);
     const holo = item('x1', 8, { kind: 'hologram', depth: 3 }, 'a hologram', 14);
@@ -103,7 +103,7 @@ describe('relay tail of a session with items', () => {
       expect(out.split(once)).toHaveLength(2);
   });
 
-  it('prints items as they are with --json, whole in each state, and messages of them once', async () => {
+  it('prints raw items with --json, complete in each state, and their messages once', async () => {
     const daemon = await stage.daemon('laptop', undefined, headers);
     const id = await stage.session(daemon, 'json');
     const sent = stage.own.start(['send', id, 'Go', '--watch', '--json', '--thoughts']);
@@ -183,7 +183,7 @@ describe('relay messages --full', () => {
     item(uuid, seq, { kind: 'tool', id: uuid, title: `Print ${uuid}`, status: 'completed', ...more });
   const cut = { output: 'first\n[… 90 bytes not shown]\nlast', left: 90, data: 'output' };
 
-  it('prints whole outputs, piece by piece, and what is there of one that is gone', async () => {
+  it('prints whole outputs, piece by piece, and the kept part of an output that is gone', async () => {
     const daemon = await stage.daemon('laptop', undefined, withContent);
     const id = await stage.session(daemon, 'full');
     const shown = stage.own.run(['messages', id, '--full']);
@@ -210,7 +210,7 @@ describe('relay messages --full', () => {
     expect(daemon.inbox.count('content_request')).toBe(3);
   });
 
-  it('asks an older daemon for nothing', async () => {
+  it('sends no request to an older daemon', async () => {
     const daemon = await stage.daemon('laptop', undefined, headers);
     const id = await stage.session(daemon, 'old');
     const shown = stage.own.run(['messages', id, '--full']);
@@ -221,7 +221,7 @@ describe('relay messages --full', () => {
 });
 
 describe('several questions at once', () => {
-  it('are shown with what they are about, and each is answered by its id alone', async () => {
+  it('appear with their subjects, and an id answers each one separately', async () => {
     const daemon = await stage.daemon('laptop', undefined, headers);
     const id = await stage.session(daemon, 'asks');
     await stage.own.run(['send', id, 'Go']);
@@ -273,7 +273,7 @@ describe('several questions at once', () => {
 });
 
 describe('a form', () => {
-  it('is shown with its fields, and answered with their values at once', async () => {
+  it('appears with its fields, and one answer fills all of them', async () => {
     const daemon = await stage.daemon('laptop', undefined, headers);
     const id = await stage.session(daemon, 'form');
     await stage.own.run(['send', id, 'Go']);
@@ -328,7 +328,7 @@ describe('a form', () => {
 });
 
 describe('relay rename, archive and delete', () => {
-  it('change one session, and delete asks first', async () => {
+  it('changes one session, and delete asks first', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'change');
     expect((await stage.own.run(['rename', id, 'A \u001b[31mname'])).out).toBe('Renamed change to "A name".\n');

@@ -28,7 +28,7 @@ describe('relay send --at', () => {
     expect([started.code, started.out]).toEqual([0, expect.stringContaining('later, at ')]);
   });
 
-  it('takes no other way beside it', async () => {
+  it('excludes other delivery options', async () => {
     for (const more of [['--now'], ['--watch'], ['--in', '1h']])
       expect((await stage.own.run(['send', 'x', 'y', '--at', '9:00', ...more])).code).toBe(2);
   });

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 afterEach(() => desk.clear());
 
 describe('relay login', () => {
-  it('prints a link, waits for the browser, shows it a plain page, and keeps the sign-in for its owner alone', async () => {
+  it('prints a link, waits for the browser, shows it a plain page, and saves the sign-in with owner permissions', async () => {
     const person = await world.person();
     const own = desk.open(join(desk.makeFolder(), 'new'));
     const program = own.start(['login', '--no-browser', '--url', `${world.url}/`]);
@@ -50,10 +50,10 @@ describe('relay login', () => {
     });
   });
 
-  it('opens the browser unless told not to', async () => {
+  it('opens the browser unless --no-browser is set', async () => {
     const person = await world.person();
     const own = desk.open();
-    // A browser that writes down where it was sent.
+    // A browser that records its address.
     const opened = join(own.folder, 'opened');
     writeFileSync(
       join(own.folder, 'xdg-open'),
@@ -69,7 +69,7 @@ describe('relay login', () => {
     expect(readFileSync(opened, 'utf8')).toBe(linkIn(program.out()));
   });
 
-  it('believes no callback without its state, and waits on', async () => {
+  it('rejects a callback without its state, and keeps waiting', async () => {
     const person = await world.person();
     const own = desk.open();
     const program = own.start(['login', '--no-browser', '--url', world.url, '--json']);
@@ -84,7 +84,7 @@ describe('relay login', () => {
     expect(program.lines()[1]).toMatchObject({ event: 'signed_in', email: person.email });
   });
 
-  it('S13: answers broken request targets with 404, and waits on', async () => {
+  it('S13: answers broken request targets with 404, and keeps waiting', async () => {
     const person = await world.person();
     const program = desk.open().start(['login', '--no-browser', '--url', world.url]);
     await program.says('Waiting');
@@ -97,7 +97,7 @@ describe('relay login', () => {
     expect((await program.exit).code).toBe(0);
   });
 
-  it('S14: refuses http to another machine, unless told that this is meant', async () => {
+  it('S14: refuses http to another machine, unless --insecure allows it', async () => {
     const own = desk.open();
     const refused = await own.run(['login', '--no-browser', '--url', 'http://relay.invalid:4000']);
     expect(refused).toMatchObject({ code: 2, out: '' });
@@ -112,7 +112,7 @@ describe('relay login', () => {
     );
   });
 
-  it('sends a given token over http to another machine only when told that this is meant', async () => {
+  it('sends a given token over http to another machine only with RELAY_CLI_INSECURE', async () => {
     const own = desk.open();
     const given = { RELAY_CLI_URL: 'http://relay.invalid:4000', RELAY_CLI_TOKEN: 'secret' };
     expect(await own.json(['devices'], given)).toMatchObject({
@@ -126,7 +126,7 @@ describe('relay login', () => {
     });
   });
 
-  it('takes no answer of another issuer', async () => {
+  it("rejects another issuer's answer", async () => {
     const own = desk.open();
     const program = own.start(['login', '--no-browser', '--url', world.url]);
     await program.says('Waiting');
@@ -138,7 +138,7 @@ describe('relay login', () => {
     expect(await program.exit).toMatchObject({ code: 1, err: expect.stringContaining('[SIGN_IN_REFUSED]') });
   });
 
-  it('takes no answer that does not say who gave it', async () => {
+  it('rejects an answer without an issuer', async () => {
     const own = desk.open();
     const program = own.start(['login', '--no-browser', '--url', world.url]);
     await program.says('Waiting');
@@ -147,7 +147,7 @@ describe('relay login', () => {
     expect(await program.exit).toMatchObject({ code: 1, err: expect.stringContaining('[SIGN_IN_REFUSED]') });
   });
 
-  it('says so when the person refuses', async () => {
+  it('reports a refusal by the person', async () => {
     const person = await world.person();
     const own = desk.open();
     const program = own.start(['login', '--no-browser', '--url', world.url]);
@@ -158,14 +158,14 @@ describe('relay login', () => {
     expect((await own.json(['whoami'])).exit).toBe(3);
   });
 
-  it('ends with 130 at Ctrl-C', async () => {
+  it('exits with 130 at Ctrl-C', async () => {
     const program = desk.open().start(['login', '--no-browser', '--url', world.url]);
     await program.says('Waiting');
     program.child.kill('SIGINT');
     expect((await program.exit).code).toBe(130);
   });
 
-  it('names the address that the relay goes by', async () => {
+  it("prints the relay's public address", async () => {
     const { code, err } = await desk.open().run(['login', '--no-browser', '--url', world.relay.url]);
     expect(code).toBe(2);
     expect(err).toContain(`relay login --url ${world.url}`);
@@ -175,7 +175,7 @@ describe('relay login', () => {
     expect(await desk.open().run(['login', '--url', url])).toMatchObject({ code: 2, out: '' });
   });
 
-  it('says when no relay answers', async () => {
+  it('reports an unreachable relay', async () => {
     const result = await desk.open().json(['login', '--no-browser', '--url', 'http://127.0.0.1:1']);
     expect(result).toMatchObject({
       exit: 75,
@@ -184,7 +184,7 @@ describe('relay login', () => {
     });
   });
 
-  it('says when something else is there', async () => {
+  it('reports a server that is not a relay', async () => {
     const own = desk.open();
     const url = world.relay.issuer.config.issuer;
     expect(await own.json(['login', '--no-browser', '--url', url])).toMatchObject({ exit: 1, code: 'NOT_A_RELAY' });
@@ -200,16 +200,16 @@ async function statusOf(port: number, target: string): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 }
 
-describe('a relay that names another address for its sign-in', () => {
+describe('a relay that announces another address for its sign-in', () => {
   it.each([
     ['a file', 'authorization_endpoint', 'file:///etc/passwd'],
     ['a program', 'authorization_endpoint', 'vscode://x/y?z'],
     ['another origin', 'authorization_endpoint', 'https://evil.example/auth'],
     ['another port of this machine', 'authorization_endpoint', 'http://127.0.0.1:1/auth'],
-    ['its own host with a user', 'authorization_endpoint', 'http://user@HOST/auth'],
-    ['no address, but an escape sequence', 'authorization_endpoint', '\u001b]0;x\u0007\u202e'],
+    ['its own host with user information', 'authorization_endpoint', 'http://user@HOST/auth'],
+    ['an escape sequence instead of an address', 'authorization_endpoint', '\u001b]0;x\u0007\u202e'],
     ['another origin for its tokens', 'token_endpoint', 'https://evil.example/token'],
-  ])('S5: opens nothing and says why: %s', async (_what, field, address) => {
+  ])('S5: opens nothing and prints the reason: %s', async (_what, field, address) => {
     const relay = await startRelayDouble();
     const own = desk.open();
     const opened = join(own.folder, 'opened');
@@ -232,8 +232,8 @@ describe('a relay that names another address for its sign-in', () => {
   });
 });
 
-describe('a relay without a sign-in of its own', () => {
-  it('is named as such, and takes tokens that were made elsewhere', async () => {
+describe('a relay with an external sign-in', () => {
+  it('is reported as such, and accepts tokens from elsewhere', async () => {
     const other = await openWorld({ identity: false });
     const own = desk.open();
     expect(await own.json(['login', '--no-browser', '--url', other.url])).toMatchObject({

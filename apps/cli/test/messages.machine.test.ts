@@ -14,7 +14,7 @@ describe('relay queue', () => {
   const textsOf = ({ tasks }: Record<string, unknown>) =>
     (tasks as { content: string }[]).map(({ content }) => content);
 
-  /** A session with a task that runs and these messages behind it. The ids of all of them. */
+  /** A session with a running task and these messages in its queue. Returns all their ids. */
   const line = async (...texts: string[]) => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'line');
@@ -29,7 +29,7 @@ describe('relay queue', () => {
   };
   const queue = async (...more: string[]) => stage.own.json(['queue', 'line', ...more]);
 
-  it('lists what waits, edits and moves it, by the end of an id', async () => {
+  it('lists the queue, edits and moves a message, by the last characters of an id', async () => {
     const { tasks } = await line('one', 'two');
     const [one, two] = tasks.map((id) => id.slice(-8)) as [string, string];
     expect(textsOf(await queue('edit', one.toLowerCase(), 'another one'))).toEqual(['another one', 'two']);
@@ -39,7 +39,7 @@ describe('relay queue', () => {
     );
   });
 
-  it('takes back what waits, and says what no longer does', async () => {
+  it('removes queued messages, and reports messages that left the queue', async () => {
     const { running, tasks } = await line('one', 'two');
     const one = tasks[0]!;
     expect(await queue('remove', one)).toMatchObject({ exit: 0, taskId: one, state: 'cancelled' });
@@ -70,7 +70,7 @@ describe('relay new', () => {
     expect(sessions).toEqual([expect.objectContaining({ title: 'Greeting', projectPath: '/src/app' })]);
   });
 
-  it('gives it a name that is good before and after the device has named it', async () => {
+  it('gives it a name that works before and after the device has named it', async () => {
     const daemon = await stage.daemon('laptop');
     const { out } = await stage.own.run(['new', 'laptop', 'Hello']);
     const name = /Session (\S+)/.exec(out)![1]!;
@@ -99,7 +99,7 @@ describe('relay new', () => {
     expect(await daemon.next('task_start')).toMatchObject({ instruction: 'again' });
   });
 
-  it('with --watch ends with 4 when the device is removed', async () => {
+  it('with --watch exits with 4 when the device is removed', async () => {
     const daemon = await stage.daemon('laptop');
     await daemon.drop();
     const program = stage.own.start(['new', 'laptop', 'Work', '--watch']);
@@ -124,7 +124,7 @@ describe('relay new', () => {
     expect(out).not.toContain('you ');
   });
 
-  it('with --watch ends with 1 when the agent fails, and says why', async () => {
+  it('with --watch exits with 1 when the agent fails, and prints the reason', async () => {
     const daemon = await stage.daemon('laptop');
     const program = stage.own.start(['new', 'laptop', 'Work', '--watch', '--json']);
     const { task_id: task } = (await daemon.next('task_start')) as unknown as TaskFrame;
@@ -146,7 +146,7 @@ describe('relay new', () => {
     });
   });
 
-  it('says that a message waits for a device that is away, and refuses to with --no-queue', async () => {
+  it('reports that a message waits for an offline device, and fails with --no-queue', async () => {
     const daemon = await stage.daemon('laptop');
     await daemon.drop();
     const refused = await stage.own.json(['new', 'laptop', 'Hello', '--no-queue']);
@@ -157,7 +157,7 @@ describe('relay new', () => {
     expect(await stage.own.json(['cancel', waiting.id])).toMatchObject({ exit: 1, code: 'NO_RUNNING_TASK' });
   });
 
-  it('refuses what the relay would refuse, before asking it', async () => {
+  it('refuses input that the relay would refuse, before sending it', async () => {
     await stage.daemon('laptop');
     expect(await stage.own.json(['new', 'laptop', ' '])).toMatchObject({ exit: 2 });
     expect(await stage.own.json(['new', 'laptop', 'x', '--ttl', '1e3'])).toMatchObject({ exit: 2 });
@@ -194,7 +194,7 @@ describe('relay send', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'Then this' });
   });
 
-  it('with a key of the person sends once in two runs', async () => {
+  it('with a key from the user sends once in two runs', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'keyed');
     const first = await stage.own.json(['send', id, 'Deploy', '--key', 'release-1']);
@@ -208,7 +208,7 @@ describe('relay send', () => {
     });
   });
 
-  it('gives up with 75 when the relay is away, and with 4 when the session is', async () => {
+  it('exits with 75 when the relay is unreachable, and with 4 for an unknown session', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'away');
     expect(await stage.own.json(['send', `${id}-not`, 'x'])).toMatchObject({
@@ -224,7 +224,7 @@ describe('relay send', () => {
 });
 
 describe('relay answer', () => {
-  it('shows what is asked, and answers with a choice or a text', async () => {
+  it('shows the question, and answers with a choice or a text', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'asking');
     expect(await stage.own.json(['answer', id, 'yes'])).toMatchObject({ exit: 1, code: 'NOT_WAITING' });
@@ -256,7 +256,7 @@ describe('relay answer', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'the blue one' });
   });
 
-  it('K0: never reaches a question that came after the one that was read', async () => {
+  it('K0: never reaches a question that came after the displayed one', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'asking');
     const ask = async (prompt: string) => {
@@ -292,7 +292,7 @@ describe('relay answer', () => {
 });
 
 describe('relay pin, read and tidy', () => {
-  it('mark a session, find it by its words, and delete what fits', async () => {
+  it('marks a session, finds it by its text, and deletes matching sessions', async () => {
     const daemon = await stage.daemon('laptop');
     await stage.session(daemon, 'walrus', 'Feed the walrus');
     await stage.session(daemon, 'heron', 'Count the herons');
@@ -310,7 +310,7 @@ describe('relay pin, read and tidy', () => {
 });
 
 describe('relay sessions', () => {
-  it('lists them newest first, abbreviated as far as they differ, and by device and status', async () => {
+  it('lists them newest first, with the shortest distinct ids, and by device and status', async () => {
     expect((await stage.own.run(['sessions'])).out).toContain('relay new');
     const [laptop, desktop] = [await stage.daemon('laptop'), await stage.daemon('desktop')];
     await stage.session(laptop, 'aaaa-same-ending', 'First');
@@ -337,7 +337,7 @@ describe('relay sessions', () => {
 });
 
 describe('relay settings', () => {
-  it('shows what can be chosen, chooses by id or name, and says what there is otherwise', async () => {
+  it('shows the options, sets one by id or name, and lists the valid ones after an error', async () => {
     const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'settings' });
     await stage.session(daemon, 'chosen-one');
     const options = [
@@ -376,7 +376,7 @@ describe('a session that a terminal has open', () => {
     ends: true,
   };
 
-  it('44: appears with its program in the list, takes a choice with a message, and closes with its turn', async () => {
+  it('44: appears with its program in the list, accepts --desk with a message, and closes with its turn', async () => {
     const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'desk, transcript, prompts' });
     await stage.session(daemon, 'held-one');
     daemon.send({ type: 'session_held', session_id: 'held-one', held });
@@ -390,10 +390,10 @@ describe('a session that a terminal has open', () => {
     const { request_id: requestId, stop_turn: stopTurn } = await daemon.next('force_quit_session');
     expect(stopTurn).toBe(true);
     daemon.send({ type: 'force_quit_result', request_id: requestId, session_id: 'held-one', status: 'released' });
-    expect((await released).out).toBe('The program that held the session has ended.\n');
+    expect((await released).out).toBe('The program that held the session was closed.\n');
   });
 
-  it('44: relay desk lets go and prints the command, and never runs a command of the relay', async () => {
+  it('44: relay desk releases the session and prints the command, and never runs a command of the relay', async () => {
     const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'desk' });
     await stage.session(daemon, 'own-one');
     const command = 'cd ~/garden && claude --resume own-one';

@@ -10,7 +10,7 @@ const stage = scene(async () => {
 afterAll(() => receiver.close());
 
 describe('relay notify', () => {
-  it('says what to do when there are no addresses', async () => {
+  it('prints the next step for an empty list', async () => {
     expect(await stage.own.run(['notify'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('relay notify add'),
@@ -18,7 +18,7 @@ describe('relay notify', () => {
     expect(await stage.own.json(['notify'])).toEqual({ exit: 0, subscriptions: [] });
   });
 
-  it('adds a topic of ntfy, tests it, pauses it and removes it, by a part of its name', async () => {
+  it('adds an ntfy topic, tests it, pauses it and removes it, by a part of its name', async () => {
     const added = await stage.own.run([
       'notify',
       'add',
@@ -44,7 +44,7 @@ describe('relay notify', () => {
     expect(await stage.own.json(['notify'])).toEqual({ exit: 0, subscriptions: [] });
   });
 
-  it('shows the secret of a webhook once, and why a test was not delivered', async () => {
+  it('shows the secret of a webhook once, and the reason for a failed test', async () => {
     const words = ['notify', 'add', 'webhook', `${receiver.url}/hook`, '--name', 'CI', '--causes', 'failed, needs_you'];
     const { out } = await stage.own.run(words);
     expect(out).toMatch(/shown once: whsec_\S{44}\n/);
@@ -57,7 +57,7 @@ describe('relay notify', () => {
     expect(subscriptions).toMatchObject([{ state: 'paused', causes: { unknown: 'off', done: 'off', device: 'off' } }]);
   });
 
-  it('shows and changes what you are notified of, and when', async () => {
+  it('shows and changes notification causes and quiet hours', async () => {
     expect((await stage.own.run(['notify', 'settings'])).out).toMatch(
       /^needs_you: +all\n(.*\n)+quiet hours: +none\nheld: +0\n$/,
     );
@@ -95,7 +95,7 @@ describe('relay notify', () => {
     [['notify', 'add', 'ntfy', 'x', '--detail', 'all'], 2, '--detail is one of'],
     [['notify', 'add', 'webhook', 'http://10.0.0.1/'], 2, 'ADDRESS_NOT_ALLOWED'],
     [['notify', 'test', 'nothing'], 4, 'No address matches "nothing"'],
-  ])('refuses %j with what to do', async (words, code, text) => {
+  ])('refuses %j with a remedy', async (words, code, text) => {
     const answer = await stage.own.run(words);
     expect(answer).toMatchObject({ code, err: expect.stringContaining(text) });
   });

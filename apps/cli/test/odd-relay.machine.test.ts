@@ -15,7 +15,7 @@ afterEach(async () => {
   await relay.close();
 });
 
-/** Signed in to the double, without the walk through a browser. */
+/** Signed in to the double, without the steps in a browser. */
 function signedIn(more: object = {}) {
   const own = desk.open();
   mkdirSync(own.folder, { recursive: true });
@@ -61,7 +61,7 @@ const said = (content: string, offset: string) => ({
 });
 
 describe('a stream', () => {
-  it('goes on from the last offset, with a wait that grows when the relay asks to back off', async () => {
+  it('continues from the last offset, with a growing delay when the relay asks to back off', async () => {
     relay.answers.set('GET /api/sessions/d1%3Ademo%3As1', [detail()]);
     const program = signedIn().start(['tail', 'd1:demo:s1', '--json']);
     const first = await relay.socket();
@@ -79,7 +79,7 @@ describe('a stream', () => {
     expect((await relay.socket()).since).toBe('o.2');
   });
 
-  it('tells of a resync and loads again what can be had', async () => {
+  it('reports a resync and reloads the available history', async () => {
     relay.answers.set('GET /api/sessions/d1%3Ademo%3As1', [
       detail(message('m1', 'early')),
       detail(message('m1', 'early'), message('m2', 'between')),
@@ -107,7 +107,7 @@ describe('a stream', () => {
       { status: 200, body: { version: 7, counts: { total: 7 }, items: [] } },
       '7 waiting',
     ],
-  ])('of %s goes on when a reading fails for a while', async (_name, words, route, answer, told) => {
+  ])('of %s continues after a temporary read failure', async (_name, words, route, answer, told) => {
     relay.answers.set('GET /api/sessions', [{ status: 200, body: { sessions: [] } }]);
     relay.answers.set('GET /api/sessions/d1%3Ademo%3As1', [detail()]);
     relay.answers.set('GET /api/inbox', [{ status: 200, body: { version: 1, counts: { total: 1 }, items: [] } }]);
@@ -123,7 +123,7 @@ describe('a stream', () => {
     if (words[0] !== 'inbox') expect(err).toMatch(/the relay answered 503\. Retrying in 1 s\.\n[^]*Reconnected\./);
   });
 
-  it('waits for a reading until it is interrupted, and ends with what does not pass', async () => {
+  it('retries a read until it is interrupted, and exits on a permanent failure', async () => {
     const route = 'GET /api/sessions/d1%3Ademo%3As1';
     relay.answers.set(route, [error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '60' })]);
     const waiting = signedIn().start(['tail', 'd1:demo:s1', '--json']);
@@ -135,7 +135,7 @@ describe('a stream', () => {
     expect(await gone).toMatchObject({ code: 4, err: expect.stringContaining('[SESSION_NOT_FOUND]') });
   });
 
-  it('that is closed for its credential comes back once with a new one', async () => {
+  it('reconnects once with a new credential after it was closed for its credential', async () => {
     const program = signedIn().start(['watch', '--json']);
     const first = await relay.socket();
     expect(first.token).toBe('access-0');
@@ -146,13 +146,13 @@ describe('a stream', () => {
     expect(await program.exit).toMatchObject({ code: 3, err: expect.stringContaining('relay login') });
   });
 
-  it('of a token that cannot be renewed ends with it', async () => {
+  it('exits when its token cannot be renewed', async () => {
     const program = signedIn({ renewal: undefined }).start(['watch', '--json']);
     (await relay.socket()).close(4401);
     expect(await program.exit).toMatchObject({ code: 3, err: expect.stringContaining('"TOKEN_REVOKED"') });
   });
 
-  it('is not begun again where it is not wanted', async () => {
+  it('does not reconnect after a permanent refusal', async () => {
     relay.refusals.push(error(403, 'INSUFFICIENT_SCOPE'));
     expect(await signedIn().run(['watch', '--json'])).toMatchObject({
       code: 1,
@@ -168,7 +168,7 @@ describe('a stream', () => {
     expect((await program.exit).code).toBe(1);
   });
 
-  it('that was open before waits as long as a refusal says', async () => {
+  it('waits after a refused reconnection as long as the refusal asks', async () => {
     const program = signedIn().start(['watch', '--json']);
     const first = await relay.socket();
     relay.refusals.push(error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '1' }));
@@ -179,7 +179,7 @@ describe('a stream', () => {
     expect(lost[1]!.waitMs).toBeGreaterThanOrEqual(1000);
   });
 
-  it('passes frames of later releases on to machines, and takes no harm from broken ones', async () => {
+  it('forwards frames of later releases with --json, and survives invalid ones', async () => {
     const program = signedIn().start(['watch', '--json']);
     const socket = await relay.socket();
     for (const broken of [
@@ -201,7 +201,7 @@ describe('a stream', () => {
 });
 
 describe('a command for several sessions', () => {
-  it('says the outcome of each, and ends with the code of the first that failed', async () => {
+  it('reports the result for each, and exits with the code of the first failure', async () => {
     const path = (native: string) => `/api/sessions/d1%3Ademo%3A${native}`;
     const one = (native: string) => ({ ...session('idle'), id: `d1:demo:${native}`, archived: true });
     for (const native of ['s1', 's2', 's3']) {
@@ -224,7 +224,7 @@ describe('a command for several sessions', () => {
   });
 });
 
-describe('an inbox with more than is shown', () => {
+describe('an inbox with more items than the page', () => {
   const counts = { question: 1, failure: 3, unknown: 0, finished: 700, device: 0, snoozed: 9, total: 704, badge: 4 };
   const item = { id: 'item', kind: 'failure', state: 'open', createdAt: '2026-01-01T00:00:00.000Z' };
   it.each([
@@ -233,7 +233,7 @@ describe('an inbox with more than is shown', () => {
     { words: ['--snoozed'], last: '8 more.' },
     { words: ['--snoozed', '--kind', 'failure'], last: 'failed' },
     { words: ['--snoozed', '--kind', 'failure'], nextCursor: 'c2', last: 'There are more.' },
-  ])('counts the rest of what it shows: $words $last', async ({ words, last, nextCursor }) => {
+  ])('counts the items that it does not show: $words $last', async ({ words, last, nextCursor }) => {
     relay.answers.set('GET /api/inbox', [
       { status: 200, body: { version: 1, counts, items: [item], ...(nextCursor ? { nextCursor } : {}) } },
     ]);
@@ -244,7 +244,7 @@ describe('an inbox with more than is shown', () => {
 });
 
 describe('a request', () => {
-  it('is tried again when the relay is busy for a moment', async () => {
+  it('is retried when the relay is busy for a moment', async () => {
     relay.answers.set('GET /api/devices', [
       error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' }),
       { status: 200, body: { devices: [] } },
@@ -252,7 +252,7 @@ describe('a request', () => {
     expect(await signedIn().json(['devices'])).toEqual({ exit: 0, devices: [] });
   });
 
-  it('that is too much ends with 75 and says when to come back', async () => {
+  it('over the limit exits with 75 and prints the retry time', async () => {
     relay.answers.set('GET /api/devices', [error(429, 'RATE_LIMITED', { 'Retry-After': '17' })]);
     expect(await signedIn().json(['devices'])).toMatchObject({
       exit: 75,
@@ -265,18 +265,18 @@ describe('a request', () => {
 
   it.each([
     ['a page of a proxy', { status: 502, text: '<html>Bad Gateway</html>' }, 75, 'UNREACHABLE'],
-    ['something that is no relay', { status: 200, text: '<html>Welcome</html>' }, 1, 'NOT_A_RELAY'],
+    ['a server that is not a relay', { status: 200, text: '<html>Welcome</html>' }, 1, 'NOT_A_RELAY'],
     ['a redirect', { status: 308, headers: { Location: 'https://elsewhere.example/api/devices' } }, 2, 'REDIRECTED'],
-    ['a fault of the relay', error(500, 'INTERNAL_ERROR', { 'X-Request-Id': 'r-1' }), 1, 'INTERNAL_ERROR'],
+    ['an internal error of the relay', error(500, 'INTERNAL_ERROR', { 'X-Request-Id': 'r-1' }), 1, 'INTERNAL_ERROR'],
     ['a missing scope', error(403, 'INSUFFICIENT_SCOPE'), 1, 'INSUFFICIENT_SCOPE'],
-  ])('that is answered by %s ends with one sentence', async (_what, answer, exit, code) => {
+  ])('that gets %s exits with one sentence', async (_what, answer, exit, code) => {
     relay.answers.set('GET /api/devices', [answer]);
     const result = await signedIn().json(['devices']);
     expect(result).toMatchObject({ exit, code });
     expect(result.error).not.toContain('\n');
   });
 
-  it('with an answer that knows more than this release shows what there is', async () => {
+  it('shows unknown values and fields of a newer relay', async () => {
     relay.answers.set('GET /api/sessions', [
       { status: 200, body: { sessions: [{ ...session('dreaming'), mood: 'calm' }] } },
     ]);
@@ -285,7 +285,7 @@ describe('a request', () => {
     expect((await signedIn().json(['sessions'])).sessions[0].mood).toBe('calm');
   });
 
-  it('for a list goes through all its pages', async () => {
+  it('for a list reads all its pages', async () => {
     relay.answers.set('GET /api/sessions', [
       { status: 200, body: { sessions: [session('idle')], nextCursor: 'c2' } },
       { status: 200, body: { sessions: [{ ...session('idle'), id: 'd1:demo:s2' }] } },
@@ -293,20 +293,20 @@ describe('a request', () => {
     expect((await signedIn().json(['sessions'])).sessions).toHaveLength(2);
   });
 
-  it('is printed as a whole to a reader that takes longer than the command', async () => {
+  it('prints its whole answer to a reader that is slower than the command', async () => {
     const sessions = Array.from({ length: 1000 }, () => ({ ...session('idle'), title: 'x'.repeat(2000) }));
     relay.answers.set('GET /api/sessions', [{ status: 200, body: { sessions } }]);
     const program = signedIn().start(['sessions', '--json']);
     program.child.stdout.pause();
     while (!relay.calls.includes('GET /api/sessions')) await delay(20);
-    // A finished command may live for a second.
+    // A finished command can live for a second.
     await Promise.race([once(program.child, 'exit'), delay(2000)]);
     program.child.stdout.resume();
     const { code, out } = await program.exit;
     expect([code, (JSON.parse(out) as { sessions: unknown[] }).sessions.length]).toEqual([0, 1000]);
   });
 
-  it('does not end the sign-in when the relay cannot renew it right now', async () => {
+  it('keeps the sign-in when the relay cannot renew it right now', async () => {
     relay.answers.set('POST /auth/oauth2/token', [error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '5' })]);
     const own = signedIn({ expiresAt: new Date(0).toISOString() });
     expect(await own.json(['devices'])).toMatchObject({ exit: 75, code: 'SERVICE_UNAVAILABLE' });

@@ -1,6 +1,6 @@
 /**
- * The command line shows any part, whatever it contains (ADR 35: the relay has not checked it): nothing throws, nothing is without
- * a bound, no control of it reaches the terminal, and a kind that is not known is shown by its content.
+ * The command line shows any part, whatever it contains (ADR 35: the relay has not checked it). It never throws, bounds
+ * its output, sends no control character to the terminal, and shows an unknown kind by its content.
  */
 import { describe, expect, it } from '@jest/globals';
 import { TranscriptCopy } from '@relay/client';
@@ -126,11 +126,11 @@ const ownStyles = /\u001b\[(?:1|2|22|31|32|33|36|39)m/g;
 const forbidden =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff](?![\udc00-\udfff])/u;
 const expectHarmless = (written: string) => expect(written.replace(ownStyles, '')).not.toMatch(forbidden);
-/** Every character of a stranger may be written as `\\u001b`, with a style around each line. */
+/** Every untrusted character can become `\\u001b`, with a style around each line. */
 const boundOf = (one: Item) => 40_000 + one.content.length * 6 + 64 * 1024 * 6;
 
 describe('a part of any shape', () => {
-  it(`is shown by relay: ${parts} of them, seed ${seed}`, () => {
+  it(`appears in relay: ${parts} of them, seed ${seed}`, () => {
     const { terminal, take } = screen();
     const style = styleOf(terminal);
     let count = 0;
@@ -155,7 +155,7 @@ describe('a part of any shape', () => {
     expect(count).toBe(parts);
   });
 
-  it('changes an item by any operation, and asks about anything', () => {
+  it('changes an item by any operation, and asks any question', () => {
     const { terminal, take } = screen();
     const style = styleOf(terminal);
     fc.assert(

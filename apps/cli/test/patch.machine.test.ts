@@ -9,7 +9,7 @@ import { patchOf } from '@relay/protocol/plain';
 const folders: string[] = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
 
-it('is a patch that git applies: edited lines in two hunks that were one, a new file, a deleted one', () => {
+it('git applies the patch: edited lines in two hunks that were one, a new file, a deleted one', () => {
   const folder = mkdtempSync(join(tmpdir(), 'patch-'));
   folders.push(folder);
   writeFileSync(join(folder, 'a.txt'), 'one\ntwo\nthree\nfour');

@@ -1,4 +1,4 @@
-/** The built program as a real process. `npm run build` comes before the tests. */
+/** The built program as a real process. Run `npm run build` before the tests. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -17,7 +17,7 @@ export interface Program {
   err: () => string;
   /** Lines of stdout as JSON. */
   lines: () => Record<string, any>[]; // eslint-disable-line @typescript-eslint/no-explicit-any -- tests look into records of every shape
-  /** Resolves when the text has appeared on stdout or stderr. */
+  /** Resolves once the text has appeared on stdout or stderr. */
   says(text: string | RegExp): Promise<void>;
   exit: Promise<Result>;
 }

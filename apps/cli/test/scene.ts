@@ -1,11 +1,11 @@
-/** One world, one person who is signed in, and a machine of theirs: what tests of commands begin with. */
+/** One world, a signed-in user and their machine: the base of the command tests. */
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { RelayConfig } from '@relay/config';
 import type { TestDaemon } from '@relay/testing';
 import { type Own, createDesk } from './desk.ts';
 import { type Person, type World, logIn, openWorld } from './world.ts';
 
-/** For the tests of the file that calls it. `own` is new for every test, and signed in. */
+/** Sets up the tests of the calling file. `own` is new for every test, and signed in. */
 export function scene(config: () => Promise<Partial<RelayConfig>> = () => Promise.resolve({})) {
   let world: World;
   const desk = createDesk();
@@ -17,7 +17,7 @@ export function scene(config: () => Promise<Partial<RelayConfig>> = () => Promis
     },
     person: undefined as unknown as Person,
     own: undefined as unknown as Own,
-    /** A device called `name`, whose daemon is connected. */
+    /** Connects a daemon as a device with this name. */
     async daemon(
       name: string,
       registration?: TestDaemon['registration'],
@@ -27,7 +27,7 @@ export function scene(config: () => Promise<Partial<RelayConfig>> = () => Promis
       daemons.push(daemon);
       return daemon;
     },
-    /** A session that the daemon named `native`, whose first task is done. */
+    /** A session that the daemon named `native`, with a completed first task. */
     async session(daemon: TestDaemon, native: string, title = native): Promise<string> {
       const created = await state.person.relay.call('POST', '/api/sessions', {
         body: { deviceId: daemon.deviceId, message: 'begin', title },
@@ -39,7 +39,7 @@ export function scene(config: () => Promise<Partial<RelayConfig>> = () => Promis
       await state.settled((created.body as { taskId: string }).taskId, 'completed');
       return id;
     },
-    /** Waits until the relay counts the task in this state. */
+    /** Waits until the relay has the task in this state. */
     async settled(taskId: string, wanted: string): Promise<void> {
       for (;;) {
         const task = await state.person.relay.call('GET', `/api/tasks/${taskId}`);
@@ -66,7 +66,7 @@ export function scene(config: () => Promise<Partial<RelayConfig>> = () => Promis
   return state;
 }
 
-/** Answers one request for history with these messages. */
+/** Answers one history request with these messages. */
 export async function tellHistory(daemon: TestDaemon, ...said: [role: string, content: string][]): Promise<void> {
   const request = await daemon.next('get_messages');
   const messages = said.map(([role, content], index) => ({

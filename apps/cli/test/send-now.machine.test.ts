@@ -6,14 +6,14 @@ const stage = scene();
 describe('relay send --now', () => {
   const takesSteers = { 'X-Daemon-Capabilities': 'transcript, prompts, steer' };
 
-  it('sends into the turn that runs, and prints so', async () => {
+  it('sends into the running turn, and reports it', async () => {
     const daemon = await stage.daemon('laptop', undefined, takesSteers);
     expect((await stage.own.run(['new', 'laptop', 'Look'])).code).toBe(0);
     const { task_id: into } = await daemon.next('task_start');
     daemon.event(into as string, 'SESSION_STARTED', { session_id: 'working' });
     await stage.settled(into as string, 'running');
     const { code, out } = await stage.own.run(['send', 'working', 'Only 20', '--now']);
-    expect([code, out]).toEqual([0, expect.stringContaining('It goes into the turn that runs.')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('It goes into the running turn.')]);
     const { task_id: taskId } = await daemon.next('task_steer', (frame) => frame.into === into);
     daemon.event(taskId as string, 'STEERED', { session_id: 'working', outcome: 'injected' });
     daemon.event(into as string, 'TASK_COMPLETE', { session_id: 'working', result: 'Done.' });
@@ -23,7 +23,7 @@ describe('relay send --now', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'And now' });
   });
 
-  it('prints why a device without the capability refuses', async () => {
+  it('prints the reason why a device without the capability refuses', async () => {
     const daemon = await stage.daemon('plain', undefined, { 'X-Daemon-Capabilities': 'receipts' });
     expect((await stage.own.run(['new', 'plain', 'Look'])).code).toBe(0);
     const { task_id: into } = await daemon.next('task_start');

@@ -13,8 +13,8 @@ const screen = (env: NodeJS.ProcessEnv = {}, columns = 40) =>
 
 const plainStyle = styleOf({ ...screen(), outIsScreen: false });
 
-describe('text of strangers', () => {
-  it('S6: shows everything that could steer the terminal as text, drops colours, and keeps the rest', () => {
+describe('untrusted text', () => {
+  it('S6: shows control characters as text, drops colours, and keeps the rest', () => {
     expect(plain('a\u001b[2Jb\u001b]8;;http://x\u0007c\u009b31me\u202ef\tg\r\nh\u001b[1;31mi\u001b[0m')).toBe(
       'a\\u001b[2Jb\\u001b]8;;http://x\\u0007c\\u009b31me\\u202ef\tg\nhi',
     );
@@ -32,7 +32,7 @@ describe('text of strangers', () => {
 describe('a question', () => {
   const asked = { prompt: 'Permission required for: Bash', result: '', options: [], at: '2026-01-01T00:00:00.000Z' };
 
-  it('F4: is shown with what it is about, once', () => {
+  it('F4: appears with its subject, once', () => {
     expect(promptText({ ...asked, context: 'rm -rf ./build' }, 'd:a:n', plainStyle)).toContain(
       'The agent asks: Permission required for: Bash\nrm -rf ./build\n',
     );
@@ -42,7 +42,7 @@ describe('a question', () => {
 });
 
 describe('colours', () => {
-  it('are shown on a screen that wants them only', () => {
+  it('appear only on screens that support them', () => {
     expect(styleOf(screen())('red', 'x')).toBe('\u001b[31mx\u001b[39m');
     expect(styleOf(screen({ NO_COLOR: '1' }))('red', 'x')).toBe('x');
     expect(styleOf(screen({ TERM: 'dumb' }))('red', 'x')).toBe('x');
@@ -54,19 +54,19 @@ describe('a table', () => {
   const columns = [{ title: 'ID' }, { title: 'TITLE', shrinks: true }];
   const rows = [[{ text: 'abcdefgh' }, { text: 'A very long title that does not fit on a narrow screen' }]];
 
-  it('is no wider than the screen, and never cuts an id', () => {
+  it('fits the screen, and never cuts an id', () => {
     const [, row] = tableOf(columns, rows, screen({ NO_COLOR: '1' })).split('\n');
     expect(row).toBe('abcdefgh  A very long title that does n…');
     expect(row).toHaveLength(40);
   });
 
-  it('is as wide as it needs to be for a file', () => {
+  it('has its full width in a file', () => {
     expect(tableOf(columns, rows, { ...screen(), outIsScreen: false })).toContain('narrow screen');
   });
 });
 
 describe('short names of sessions', () => {
-  it('are as long as it takes to tell them apart', () => {
+  it('have the length that distinguishes them', () => {
     const ids = [
       'd:a:11111111-aaaa-0000',
       'd:a:22222222-aaaa-0000',
@@ -91,7 +91,7 @@ describe('times', () => {
     [3 * 3_600_000, '3 h ago'],
     [3 * 86_400_000, '3 days ago'],
     [90 * 86_400_000, '2025-10-03'],
-  ])('%d ms back are "%s"', (ms, text) => {
+  ])('%d ms ago is "%s"', (ms, text) => {
     const now = Date.parse('2026-01-01T00:00:00.000Z');
     expect(ago(new Date(now - ms).toISOString(), now)).toBe(text);
   });
@@ -104,7 +104,7 @@ describe('an item', () => {
   });
   const wish = { style: plainStyle, columns: 80, full: false };
 
-  it('W1: has a tick for a completed call alone', () => {
+  it('W1: has a tick only for a completed call', () => {
     for (const status of ['rejected', 'cancelled', 'unknown', 'interrupted', 'failed', 'running', undefined]) {
       const word = status === undefined || status === 'interrupted' ? 'unknown' : status;
       const one = item(status === undefined ? {} : { status });
@@ -114,7 +114,7 @@ describe('an item', () => {
     expect(toolText(item({ status: 'completed' }), wish)).toMatch(/^✔ .* npm test · completed\n$/);
   });
 
-  it('W1: has no tick for a question that was answered with No', () => {
+  it('W1: has no tick for a question answered with No', () => {
     const options = ['allow_once', 'reject_once'].map((kind) => ({ id: kind, label: kind, kind }));
     const asked = (option: string) =>
       questionText(

@@ -12,7 +12,7 @@ const stage = scene();
 const soon = (stored: Stored) => void (stored.expiresAt = new Date(Date.now() + 1000).toISOString());
 
 describe('an access token', () => {
-  it('is used again while it is good, and renewed when it is about to end, with a new refresh token each time', async () => {
+  it('is reused while it is valid, and renewed shortly before its expiry, with a new refresh token each time', async () => {
     const { own, world } = stage;
     const asked = world.front.count('POST /auth/oauth2/token');
     await own.json(['whoami']);
@@ -29,17 +29,17 @@ describe('an access token', () => {
     expect(await own.json(['whoami'])).toMatchObject({ exit: 0 });
   });
 
-  it('that the relay does not take any more is renewed once', async () => {
+  it('that the relay rejects is renewed once', async () => {
     const { own } = stage;
     own.change((stored) => (stored.accessToken = `${stored.accessToken.slice(0, -10)}AAAAAAAAAA`));
     expect(await own.json(['whoami'])).toMatchObject({ exit: 0 });
   });
 });
 
-describe('a disk that takes only a part of a file', () => {
-  it('leaves the sign-ins as they were', () => {
+describe('a disk that accepts only a part of a file', () => {
+  it('leaves the sign-ins unchanged', () => {
     const file = join(stage.own.folder, 'full.json');
-    // No file may be larger than 8 blocks of 512 bytes; one write takes a part and says so by its count alone.
+    // The limit for files is 8 blocks of 512 bytes: one write stores a part, and only its return value shows that.
     const script = `
       import { replaceOwnerFile } from ${JSON.stringify(new URL('../dist/owner-file.js', import.meta.url).href)};
       replaceOwnerFile(process.argv[1], 'good');
@@ -65,7 +65,7 @@ describe('several processes at once', () => {
     expect(await own.json(['whoami'])).toMatchObject({ exit: 0 });
   });
 
-  it('are not held up by the lock of one that died', async () => {
+  it('ignore the lock of a dead process', async () => {
     const { own } = stage;
     const dead = own.start(['--version']);
     await dead.exit;
@@ -74,7 +74,7 @@ describe('several processes at once', () => {
     expect(await own.json(['whoami'])).toMatchObject({ exit: 0 });
   });
 
-  it('survive that the answer to a renewal is lost', async () => {
+  it('survive a lost answer to a renewal', async () => {
     const { own, world } = stage;
     own.change(soon);
     world.front.loseAnswer('POST /auth/oauth2/token');
@@ -83,8 +83,8 @@ describe('several processes at once', () => {
   });
 });
 
-describe('a sign-in that was ended elsewhere', () => {
-  it('is reported with what to do, exit code 3', async () => {
+describe('a sign-in that was revoked elsewhere', () => {
+  it('is reported with a remedy, exit code 3', async () => {
     const { own, person, world } = stage;
     await person.browser.send('POST', '/auth/relay/sign-out-everywhere', { body: {} });
     const { code, out, err } = await own.run(['devices']);
@@ -94,12 +94,12 @@ describe('a sign-in that was ended elsewhere', () => {
     expect(await own.json(['sessions'])).toMatchObject({ exit: 3, code: 'SIGNED_OUT' });
   });
 
-  it('can be begun again without naming the relay', async () => {
+  it("can be repeated without the relay's address", async () => {
     const { own, person, world } = stage;
     await person.browser.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
     const endedIn = Math.floor(Date.now() / 1000);
     expect((await own.json(['whoami'])).exit).toBe(3);
-    // Tokens say in which second they were issued: one of the second of the end could be one from before it.
+    // Tokens carry the second of issue: a token of the same second could be older than the revocation.
     while (Math.floor(Date.now() / 1000) === endedIn) await delay(20);
     expect((await logIn(own, world.url, person.browser)).code).toBe(0);
     expect((await own.json(['whoami'])).email).toBe(person.email);
@@ -107,7 +107,7 @@ describe('a sign-in that was ended elsewhere', () => {
 });
 
 describe('relay logout', () => {
-  it('gives the refresh token back and forgets it here', async () => {
+  it('revokes the refresh token and deletes it here', async () => {
     const { own, world } = stage;
     const { refreshToken } = own.stored().renewal!;
     const { code, out } = await own.run(['logout']);
@@ -118,7 +118,7 @@ describe('relay logout', () => {
     expect(await own.json(['logout', '--url', world.url])).toMatchObject({ exit: 3, code: 'NOT_SIGNED_IN' });
   });
 
-  it('keeps the sign-in when the relay cannot be told, unless forced', async () => {
+  it('keeps the sign-in if the relay is unreachable, unless forced', async () => {
     const { own, world } = stage;
     world.front.setDown(true);
     expect(await own.json(['logout'])).toMatchObject({ exit: 75, error: expect.stringContaining('--force') });
@@ -132,7 +132,7 @@ describe('relay logout', () => {
 });
 
 describe('the file of the sign-ins', () => {
-  it('is refused when others may read it', async () => {
+  it('is refused if other users can read it', async () => {
     const { own } = stage;
     chmodSync(own.file, 0o644);
     expect(await own.json(['whoami'])).toMatchObject({
@@ -141,7 +141,7 @@ describe('the file of the sign-ins', () => {
     });
   });
 
-  it('is refused when it cannot be understood, without showing what it holds', async () => {
+  it('is refused if it is invalid, without printing its content', async () => {
     const { own } = stage;
     const { refreshToken } = own.stored().renewal!;
     writeFileSync(own.file, readFileSync(own.file, 'utf8').slice(0, -20));

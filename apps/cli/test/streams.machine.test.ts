@@ -32,7 +32,7 @@ describe('relay tail', () => {
     expect(order).not.toContain(-1);
   });
 
-  it('with --once ends with the task that runs, and at once when nothing does', async () => {
+  it('with --once exits after the running task, and immediately without one', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'once');
     const nothing = stage.own.start(['tail', 'once', '--once', '--json']);
@@ -57,7 +57,7 @@ describe('relay tail', () => {
     });
   });
 
-  it('with --once ends with 130 at Ctrl-C and with 1 when the task is cancelled', async () => {
+  it('with --once exits with 130 at Ctrl-C and with 1 when the task is cancelled', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'stop');
     await stage.own.run(['send', id, 'Work']);
@@ -71,7 +71,7 @@ describe('relay tail', () => {
     expect(await stays.exit).toMatchObject({ code: 1, err: expect.stringContaining('was cancelled') });
   });
 
-  it('tells why there is no history, and goes on', async () => {
+  it('reports why there is no history, and continues', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'quiet');
     await daemon.drop();
@@ -88,7 +88,7 @@ describe('relay tail', () => {
     await program.says('From the desk');
   });
 
-  it('goes on after an outage where it was, without gap or duplicate', async () => {
+  it('resumes after an outage without a gap or a duplicate', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'bumpy');
     const program = stage.own.start(['tail', id, '-n', '0', '--json']);
@@ -114,7 +114,7 @@ describe('relay tail', () => {
     expect(program.lines()).not.toContainEqual({ type: 'resync' });
   });
 
-  it('asks again by itself for what an outage may have hidden before anything was heard', async () => {
+  it('reloads history after an outage before the first frame', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'early');
     const program = stage.own.start(['tail', id, '-n', '5']);
@@ -144,7 +144,7 @@ describe('relay tail', () => {
     expect(stage.world.front.count('GET /ws/attention')).toBe(sockets + 1);
   });
 
-  it('ends with 3 when the sign-in is ended elsewhere', async () => {
+  it('exits with 3 when the sign-in is revoked elsewhere', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'ended');
     const program = stage.own.start(['tail', id, '-n', '0']);
@@ -154,7 +154,7 @@ describe('relay tail', () => {
     expect(await program.exit).toMatchObject({ code: 3, err: expect.stringContaining('relay login') });
   });
 
-  it('ends with 4 when the session is removed or is not there', async () => {
+  it('exits with 4 when the session is removed or unknown', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'short');
     const program = stage.own.start(['tail', id, '-n', '0']);
@@ -170,7 +170,7 @@ describe('relay tail', () => {
     expect((await stage.own.run(['tail', id, '-n', '201'])).code).toBe(2);
   });
 
-  it('ends with 75 when the relay is not there to begin with', async () => {
+  it('exits with 75 when the relay is unreachable at the start', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'down');
     stage.world.front.setDown(true);
@@ -182,7 +182,7 @@ describe('relay tail', () => {
 });
 
 describe('relay watch', () => {
-  it('prints everything that happens, one line each', async () => {
+  it('prints every event, one line each', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'watched-one', 'One');
     const program = stage.own.start(['watch']);
@@ -200,7 +200,7 @@ describe('relay watch', () => {
     expect(out).toMatch(/^\d\d:\d\d:\d\d laptop · One \[watched-one\]: you: Go$/m);
   });
 
-  it('F16: says how many sessions changed at once, and knows them from then on', async () => {
+  it('F16: prints the number of sessions that changed at once, and knows them from then on', async () => {
     const daemon = await stage.daemon('laptop');
     const program = stage.own.start(['watch']);
     await program.says('Listening');
@@ -213,7 +213,7 @@ describe('relay watch', () => {
     expect((await program.exit).code).toBe(0);
   });
 
-  it('marks sessions for notifications, prints only theirs, and unwatch takes the mark away', async () => {
+  it('marks sessions for notifications, prints only theirs, and unwatch removes the mark', async () => {
     const daemon = await stage.daemon('laptop');
     const [one, two] = [await stage.session(daemon, 'alpha'), await stage.session(daemon, 'beta')];
     const program = stage.own.start(['watch', 'alpha', '--json']);

@@ -1,4 +1,4 @@
-/** Whatever a relay, a daemon or an agent says: the bytes on the terminal hold no control of theirs (rules, 16.1). */
+/** The bytes on the terminal never contain control characters from a relay, a daemon or an agent (rules, 16.1). */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Device, Session } from '@relay/protocol';
@@ -42,7 +42,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** A screen that keeps what is written to it. */
+/** A screen that keeps its output. */
 function screen(env: NodeJS.ProcessEnv = {}) {
   let bytes = '';
   const stream = {
@@ -57,7 +57,7 @@ function screen(env: NodeJS.ProcessEnv = {}) {
 
 const ownStyles = /\u001b\[(?:1|2|22|31|32|33|36|39)m/g;
 const forbidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
-/** Also that no style of ours was forged: they come in pairs, and strangers' text was never between ESC and `m`. */
+/** Also checks that no text forged our styles: they come in pairs, and untrusted text was never between ESC and `m`. */
 const expectHarmless = (written: string) => expect(written.replace(ownStyles, '')).not.toMatch(forbidden);
 
 const record = fc.record({
@@ -85,7 +85,7 @@ const record = fc.record({
 });
 
 describe('the terminal of relay', () => {
-  it('S6: shows what a relay answers without one control of it', async () => {
+  it('S6: shows answers of a relay without their control characters', async () => {
     const commands = [
       ['devices'],
       ['sessions'],
@@ -130,7 +130,7 @@ describe('the terminal of relay', () => {
     );
   });
 
-  it('S6: shows a conversation and everything that happens without one control of it', () => {
+  it('S6: shows a conversation and every event without their control characters', () => {
     fc.assert(
       fc.property(record, hostile, hostile, (one, text, other) => {
         const { terminal, written } = screen();
@@ -160,7 +160,7 @@ describe('the terminal of relay', () => {
     );
   });
 
-  it('S6: keeps its own styles, and gives strangers no way to write one', () => {
+  it('S6: keeps its own styles, and untrusted text cannot write one', () => {
     const { terminal, written } = screen();
     terminal.out(
       createConversationView(terminal, { heading: true })({

@@ -18,7 +18,7 @@ async function answerDays(daemon: TestDaemon, days: (day: string) => readonly ob
 }
 
 describe('§2: relay usage', () => {
-  it('adds up the days of each machine and agent, and names a machine that is offline', async () => {
+  it('adds up the days of each machine and agent, and names an offline machine', async () => {
     const daemon = await stage.daemon('Laptop', undefined, declaring);
     await stage.daemon('Plain');
     const away = await stage.daemon('Attic', undefined, declaring);
@@ -63,7 +63,7 @@ describe('§2: relay usage', () => {
     }
   });
 
-  it('refuses a number of days that is too large, and days of a session', async () => {
+  it('refuses too many days, and days of a session', async () => {
     expect((await stage.own.run(['usage', '--days', '93'])).code).toBe(2);
     expect((await stage.own.run(['usage', 'k3j', '--days', '3'])).code).toBe(2);
   });

@@ -1,4 +1,4 @@
-/** A relay with its own sign-in behind one address, people with browsers, and their daemons. */
+/** A relay with its own sign-in behind one address, users with browsers, and their daemons. */
 import {
   Browser,
   type DaemonOptions,
@@ -19,7 +19,7 @@ import type { Result } from './program.ts';
 export interface Person {
   email: string;
   browser: Browser;
-  /** The relay as this person's other programs see it. */
+  /** The relay, as the user's other programs call it. */
   relay: RelayAddress;
   daemon(options?: DaemonOptions & { name?: string }): Promise<TestDaemon>;
 }
@@ -66,7 +66,7 @@ export async function openWorld(options: RelayOptions = {}): Promise<World> {
   };
 }
 
-/** Follows the link as a person does: signs in if asked, allows it, and goes where the relay redirects. */
+/** Follows the link like a person: signs in if asked, consents, and follows the redirect. */
 export async function followLink(
   browser: Browser,
   link: string,
@@ -85,7 +85,7 @@ export async function followLink(
 
 export const linkIn = (text: string): string => /http\S+\/auth\/oauth2\/authorize\S+/.exec(text)?.[0] ?? '';
 
-/** The whole walk: the program shows a link, the person follows it. */
+/** All steps: the program shows a link, the person follows it. */
 export async function logIn(own: Own, url: string, browser: Browser): Promise<Result> {
   const program = own.start(['login', '--no-browser', '--url', url]);
   await program.says('Waiting for the browser');

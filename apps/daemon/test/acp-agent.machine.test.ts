@@ -32,14 +32,14 @@ const start = (connection: DoubleConnection, taskId: string, instruction: string
   });
 const resume = (connection: DoubleConnection, taskId: string, sessionId: string, message: string) =>
   connection.send({ type: 'task_resume', task_id: taskId, session_id: sessionId, message });
-/** A finished first turn; its session. */
+/** Opens a session with a completed first turn. */
 async function opened(connection: DoubleConnection) {
   start(connection, 't0', 'hello');
   const { session_id: sessionId } = await connection.event('TASK_COMPLETE', 't0');
   return sessionId ?? '';
 }
 
-describe('an agent that speaks ACP', () => {
+describe('an ACP agent', () => {
   it('names the session, streams, and completes with its last message', async () => {
     const { connection, agentHome, defaultPath } = await begin();
     start(connection, 't1', 'hello there');
@@ -59,7 +59,7 @@ describe('an agent that speaks ACP', () => {
     expect(JSON.parse(first)).toMatchObject({ cwd: defaultPath, pwd: defaultPath });
   });
 
-  it('goes on in the same session, with one turn at a time', async () => {
+  it('continues in the same session, with one turn at a time', async () => {
     const { connection } = await begin();
     const session = await opened(connection);
     resume(connection, 't1', session, 'a');
@@ -68,7 +68,7 @@ describe('an agent that speaks ACP', () => {
     expect(await connection.event('TASK_COMPLETE', 't2')).toMatchObject({ result: 'echo 3: b' });
   });
 
-  it('tells PROGRESS with the command, once per call, and the output of tools', async () => {
+  it('reports PROGRESS with the command, once per call, and the output of tools', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'tool');
     expect(await connection.event('PROGRESS', 't1')).toMatchObject({ action: 'Running', target: 'ls -la' });
@@ -80,7 +80,7 @@ describe('an agent that speaks ACP', () => {
   it.each([
     ['plan', 'Planning', 'leap'],
     ['think', 'Thinking', ''],
-  ])('tells PROGRESS for a %s, and keeps thoughts to itself', async (word, action, target) => {
+  ])('reports PROGRESS for a %s, and keeps thoughts to itself', async (word, action, target) => {
     const { connection } = await begin();
     start(connection, 't1', word);
     expect(await connection.event('PROGRESS', 't1')).toMatchObject({ action, target });
@@ -88,7 +88,7 @@ describe('an agent that speaks ACP', () => {
     expect(JSON.stringify(connection.frames)).not.toContain('secret');
   });
 
-  it('gives the session the title that it has at the agent', async () => {
+  it("gives the session the agent's title", async () => {
     const { connection, relay } = await begin();
     start(connection, 't1', 'title');
     await connection.event('TASK_COMPLETE', 't1');
@@ -103,7 +103,7 @@ describe('an agent that speaks ACP', () => {
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('second');
   });
 
-  it('completes with a note when a limit of the model was reached', async () => {
+  it('completes with a note when the model reached a limit', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'max');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toMatch(
@@ -113,7 +113,7 @@ describe('an agent that speaks ACP', () => {
 });
 
 describe('a question of the agent', () => {
-  it('is WAIT_FOR_USER with what was said, the command and the labels; the answer continues the same turn under a new task', async () => {
+  it("is WAIT_FOR_USER with the agent's text, the command and the labels; the answer continues the same turn under a new task", async () => {
     const { connection } = await begin();
     start(connection, 't1', 'perm');
     const wait = await connection.event('WAIT_FOR_USER', 't1');
@@ -147,7 +147,7 @@ describe('a question of the agent', () => {
     ['3', 'echo 2: 3'],
     ['do something else', 'echo 2: do something else'],
   ])(
-    'answered with "%s" ends in "%s": a label or its number is the answer, other words are the next message',
+    'answered with "%s" completes with "%s": a label or its number is the answer, another text is the next message',
     async (words, result) => {
       const { connection } = await begin();
       start(connection, 't1', 'perm');
@@ -160,7 +160,7 @@ describe('a question of the agent', () => {
     },
   );
 
-  it('is asked after the one before it was answered', async () => {
+  it('follows the answer to the previous question', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'perms');
     const first = await connection.event('WAIT_FOR_USER', 't1');
@@ -171,7 +171,7 @@ describe('a question of the agent', () => {
     expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('permissions: y n');
   });
 
-  it('may be a form; the choice goes back under its field', async () => {
+  it('can be a form; the choice returns under its field', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'ask');
     const wait = await connection.event('WAIT_FOR_USER', 't1');
@@ -184,7 +184,7 @@ describe('a question of the agent', () => {
     expect(result).toBe('elicited: {"action":"accept","content":{"color":"Blue"}}');
   });
 
-  it('A6: may be a form of several fields, asked one after the other; a wrong answer is refused and overwrites nothing', async () => {
+  it('A6: can be a form of several fields, asked one by one; a wrong answer is refused and overwrites nothing', async () => {
     const { connection } = await begin();
     let session = '';
     let task = 0;
@@ -230,7 +230,7 @@ describe('a question of the agent', () => {
     expect(result).toBe('elicited: {"action":"accept","content":{"color":"b","note":"it is cold","port":8080}}');
   });
 
-  it('A7: for a write is asked with verb and object, and its lines', async () => {
+  it('A7: for a write has verb, object and changed lines', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'write');
     expect(await connection.event('WAIT_FOR_USER', 't1')).toMatchObject({
@@ -242,7 +242,7 @@ describe('a question of the agent', () => {
   it.each([
     ['Reject', 'The agent stopped, because it was not allowed to continue.'],
     ['Allow', 'The agent ended its turn without saying anything.'],
-  ])('A2: answered with "%s" which ends the turn is not answered with earlier words', async (words, end) => {
+  ])('A2: answered with "%s" is not completed with text from before it', async (words, end) => {
     const { connection } = await begin();
     start(connection, 't1', 'permquiet');
     const wait = await connection.event('WAIT_FOR_USER', 't1');
@@ -254,7 +254,7 @@ describe('a question of the agent', () => {
     expect(messages?.map(({ content }) => content)).toEqual(['permquiet', wait.result, words, end]);
   });
 
-  it('is not answered by a message that was sent before it was asked', async () => {
+  it('accepts no earlier message as its answer', async () => {
     const { connection } = await begin();
     const session = await opened(connection);
     resume(connection, 't1', session, 'perm');
@@ -266,7 +266,7 @@ describe('a question of the agent', () => {
   });
 
   it.each(['withdraw', 'withdrawone'])(
-    'A4: that takes the place of one that was taken back is shown, and answered: "%s"',
+    'A4: that replaces a withdrawn one is shown, and answered: "%s"',
     async (word) => {
       const { connection } = await begin();
       start(connection, 't1', word);
@@ -279,7 +279,7 @@ describe('a question of the agent', () => {
     },
   );
 
-  it('A4: that takes the place of another is not answered by words that were said before the relay had heard of it', async () => {
+  it('A4: that replaces another accepts no message from before the relay got it as its answer', async () => {
     const { connection } = await begin({ receipts: false, declares: ['transcript', 'prompts'] });
     start(connection, 't1', 'withdraw');
     await connection.event('WAIT_FOR_USER', 't1');
@@ -291,7 +291,7 @@ describe('a question of the agent', () => {
     });
   });
 
-  it('A4: that is taken back gives way to what follows, and a late answer is refused with the reason', async () => {
+  it('A4: yields to the next step once withdrawn, and a late answer is refused with the reason', async () => {
     const { connection, agentHome } = await begin();
     start(connection, 't1', 'takeback');
     const { session_id: session, result } = await connection.event('WAIT_FOR_USER', 't1');
@@ -321,7 +321,7 @@ describe('a question of the agent', () => {
     expect(result).toBe('May I?\n\nRun one?');
   });
 
-  it('A4: that is open when the turn ends is gone with it, and the end is told', async () => {
+  it('A4: closes with its turn, and the daemon reports the completion', async () => {
     const { connection, agentHome } = await begin();
     start(connection, 't1', 'meanwhile');
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
@@ -331,7 +331,7 @@ describe('a question of the agent', () => {
     expect((await connection.event('ERROR', 't2')).error).toContain('the agent no longer waits for an answer.');
   });
 
-  it('A4: that is taken back lets other words wait for the end of the turn', async () => {
+  it('A4: lets another message wait for the completed turn once withdrawn', async () => {
     const calls = join(home.folder(), 'calls');
     const { connection, agentHome } = await begin({ env: { DEMO_AGENT_CALLS: calls } });
     start(connection, 't1', 'takeback');
@@ -345,7 +345,7 @@ describe('a question of the agent', () => {
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: something else');
   });
 
-  it('A4: that was dismissed is not answered afterwards', async () => {
+  it('A4: accepts no answer after its dismissal', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'perm');
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
@@ -361,13 +361,13 @@ describe('a question of the agent', () => {
     ['stopped', 'The daemon was stopped.'],
     ['killed', 'The daemon was restarted.'],
   ])(
-    'A5: is lost with the daemon that was %s: that is told, and a late answer is refused with the reason',
+    'A5: is lost with the daemon that was %s: the task fails, and a late answer is refused with the reason',
     async (how, why) => {
       const { connection, relay, daemon, storeDir, agentHome } = await begin();
       start(connection, 't1', 'perm');
       const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
       await connection.status();
-      // The files of a daemon that is killed now.
+      // The files that a killed daemon would leave now.
       const left = join(home.folder(), 'left');
       cpSync(storeDir, left, { recursive: true });
       await daemon.stop();
@@ -387,7 +387,7 @@ describe('a question of the agent', () => {
     },
   );
 
-  it('A5: is lost with its agent: the task ends again, and a late answer is refused with the reason', async () => {
+  it('A5: is lost with its agent: the task fails, and a late answer is refused with the reason', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'permcrash');
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
@@ -399,7 +399,7 @@ describe('a question of the agent', () => {
   });
 });
 
-describe('a turn that does not end well has exactly one end, ERROR, when the agent', () => {
+describe('a failed turn has exactly one outcome, ERROR, when the agent', () => {
   it.each([
     ['answers with an error', 'fail', 'demo failure: asked for'],
     ['dies', 'crash', 'The agent ended with exit code 3.\ndemo-agent: crashing on request'],
@@ -426,18 +426,18 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
       'initialize',
     ],
     [
-      'B11: prints a question instead of answering',
+      'B11: prints a question instead of an answer',
       { program: 'sh', args: ['-c', 'printf "Log in? [y/N] "; sleep 1000'], timings: { initializeMs: 2000 } },
       'Log in? [y/N]',
     ],
     ['never opens a session', { env: { DEMO_AGENT_FAULT: 'hang-new' }, timings: { openMs: 300 } }, 'session/new'],
     ['cannot work', { env: { DEMO_AGENT_FAULT: 'exit' } }, 'exit code 4.\ndemo-agent: cannot work like this'],
     ['speaks another version', { env: { DEMO_AGENT_FAULT: 'version' } }, 'version 7 of ACP'],
-    ['gives no id', { env: { DEMO_AGENT_FAULT: 'no-id' } }, 'no id'],
-    ['A8: gives an id that is the relay’s', { env: { DEMO_AGENT_FAULT: 'pending-id' } }, 'begins with PENDING-'],
+    ['returns no id', { env: { DEMO_AGENT_FAULT: 'no-id' } }, 'no id'],
+    ["A8: returns an id in the relay's format", { env: { DEMO_AGENT_FAULT: 'pending-id' } }, 'begins with PENDING-'],
     ['is not installed', { program: '/nowhere/agent' }, 'Cannot start "/nowhere/agent"'],
-    ['is no agent', { program: 'cat', args: [] }, 'initialize'],
-    ['ends at once', { program: 'true', args: [] }, 'exit code 0'],
+    ['is not an agent', { program: 'cat', args: [] }, 'initialize'],
+    ['exits immediately', { program: 'true', args: [] }, 'exit code 0'],
   ])('%s', async (_name, options, error) => {
     const { connection } = await begin({ ...options, timings: { initializeMs: 5000, ...options.timings } });
     start(connection, 't1', 'hello');
@@ -447,8 +447,8 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
   });
 });
 
-describe('the end of a turn', () => {
-  it('A9: without words is complete', async () => {
+describe('the completion of a turn', () => {
+  it('A9: without text is a success', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'silent');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
@@ -456,7 +456,7 @@ describe('the end of a turn', () => {
     );
   });
 
-  it('A9: names sounds and links of the answer, each on a line; W7: a picture is an item, and no part of the result', async () => {
+  it('A9: lists sounds and links of the answer, each on a line; W7: an image is an item, and not part of the result', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'media');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
@@ -464,7 +464,7 @@ describe('the end of a turn', () => {
     );
   });
 
-  it('A8: by a crash shows what was printed in this turn, and nothing older', async () => {
+  it('A8: by a crash shows the output of this turn, and nothing older', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'grumble');
     const { session_id: session } = await connection.event('TASK_COMPLETE', 't1');
@@ -475,8 +475,8 @@ describe('the end of a turn', () => {
   });
 });
 
-describe('an agent that misbehaves', () => {
-  it.each(['garbage', 'odd'])('with %s on its output is understood all the same', async (word) => {
+describe('a misbehaving agent', () => {
+  it.each(['garbage', 'odd'])('with %s in its output still works', async (word) => {
     const { connection } = await begin();
     start(connection, 't1', word);
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
@@ -484,7 +484,7 @@ describe('an agent that misbehaves', () => {
     );
   });
 
-  it('by flooding is bounded, and still has its end', async () => {
+  it('is bounded when it floods, and its turn still completes', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'flood');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('flooded');
@@ -493,7 +493,7 @@ describe('an agent that misbehaves', () => {
     expect(bytes).toBeLessThan(2 * 1024 * 1024);
   });
 
-  it('by ignoring a cancel is ended, and the session goes on with a new process', async () => {
+  it('is killed when it ignores a cancel, and the session continues with a new process', async () => {
     const { connection } = await begin({ timings: { cancelMs: 100 } });
     const session = await opened(connection);
     resume(connection, 't1', session, 'deaf');
@@ -504,7 +504,7 @@ describe('an agent that misbehaves', () => {
     expect(connection.ends('t1')).toEqual([]);
   });
 
-  it('by starting programs that outlive it takes them along when it is ended', async () => {
+  it('is killed together with programs that outlive it', async () => {
     const lines = await lifeLines();
     home.later(() => lines.close());
     const { connection, daemon } = await begin();
@@ -515,7 +515,7 @@ describe('an agent that misbehaves', () => {
     await lines.gone('child');
   });
 
-  it('does not hurt other conversations', async () => {
+  it('does not affect other conversations', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'slow');
     await connection.event('OUTPUT', 't1');
@@ -530,17 +530,20 @@ describe('an agent that misbehaves', () => {
 });
 
 describe('a cancelled task', () => {
-  it.each(['slow', 'hang'])('while the agent is at "%s" has no end, and leaves at once', async (word) => {
-    const { connection } = await begin({ timings: { cancelMs: 200 } });
-    start(connection, 't1', word);
-    await connection.event('OUTPUT', 't1');
-    connection.send({ type: 'task_cancel', task_id: 't1' });
-    await connection.status();
-    await connection.settle();
-    expect(connection.ends('t1')).toEqual([]);
-  });
+  it.each(['slow', 'hang'])(
+    'at "%s" gets no outcome, and disappears from the running tasks immediately',
+    async (word) => {
+      const { connection } = await begin({ timings: { cancelMs: 200 } });
+      start(connection, 't1', word);
+      await connection.event('OUTPUT', 't1');
+      connection.send({ type: 'task_cancel', task_id: 't1' });
+      await connection.status();
+      await connection.settle();
+      expect(connection.ends('t1')).toEqual([]);
+    },
+  );
 
-  it('while the agent still opens the session has no end and starts nothing', async () => {
+  it('whose session is still opening gets no outcome and starts nothing', async () => {
     const { connection } = await begin({ env: { DEMO_AGENT_FAULT: 'hang-new' } });
     start(connection, 't1', 'hello');
     await connection.status('t1');
@@ -551,7 +554,7 @@ describe('a cancelled task', () => {
   });
 });
 
-describe('a session whose process has ended', () => {
+describe('a session whose process has exited', () => {
   const restarted = async (options: DemoOptions = {}) => {
     const first = await begin(options);
     const session = await opened(first.connection);
@@ -565,7 +568,7 @@ describe('a session whose process has ended', () => {
     ['is resumed', {}],
     ['is loaded by agents that cannot resume', { env: { DEMO_AGENT_WITHOUT: 'resume' } }],
     ['is loaded when resume is advertised but missing', { env: { DEMO_AGENT_DAMAGE: 'resume' } }],
-  ])('%s after a restart, without telling its history again', async (_name, options) => {
+  ])('%s after a restart, without repeating its history', async (_name, options) => {
     const { connection, session } = await restarted(options);
     resume(connection, 't1', session, 'and now');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: and now');
@@ -573,22 +576,22 @@ describe('a session whose process has ended', () => {
   });
 
   it.each<[string, DemoOptions, string]>([
-    ['can do neither', { env: { DEMO_AGENT_WITHOUT: 'resume,load' } }, 'cannot continue an earlier session'],
+    ['supports neither', { env: { DEMO_AGENT_WITHOUT: 'resume,load' } }, 'cannot continue an earlier session'],
     ['must never reload', { quirks: { neverReload: true } }, 'Start a new session'],
-  ])('ends a task with a clear ERROR when the agent %s', async (_name, options, error) => {
+  ])('fails a task with a clear ERROR when the agent %s', async (_name, options, error) => {
     const { connection, session } = await restarted(options);
     resume(connection, 't1', session, 'and now');
     expect((await connection.event('ERROR', 't1')).error).toContain(error);
   });
 
-  it('is resumed when the process was idle for too long', async () => {
+  it('is resumed after an idle timeout of the process', async () => {
     const { connection } = await begin({ timings: { idleMs: 1 } });
     const session = await opened(connection);
     resume(connection, 't1', session, 'again');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: again');
   });
 
-  it('is not ended for being idle when the agent must never reload', async () => {
+  it('keeps its process while idle when the agent must never reload', async () => {
     const idleMs = 12_345;
     const ends: (() => void)[] = [];
     const after = (delayMs: number, run: () => void) => {
@@ -603,7 +606,7 @@ describe('a session whose process has ended', () => {
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: again');
   });
 
-  it('makes room with the process that has been idle longest, and not with the one that was opened first', async () => {
+  it('replaces the process with the longest idle time, and not the oldest one', async () => {
     const { connection } = await begin({ maxProcesses: 2, quirks: { neverReload: true } });
     const session = await opened(connection);
     start(connection, 't1', 'hello');
@@ -616,7 +619,7 @@ describe('a session whose process has ended', () => {
     expect((await connection.event('TASK_COMPLETE', 't4')).result).toBe('echo 3: again');
   });
 
-  it('makes room for others when too many processes live, and says so when none can leave', async () => {
+  it('replaces an idle process when too many live, and fails if all are busy', async () => {
     const { connection } = await begin({ maxProcesses: 1 });
     const session = await opened(connection);
     start(connection, 't1', 'slow');

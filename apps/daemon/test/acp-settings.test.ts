@@ -61,7 +61,7 @@ describe('1.6: a machine that allows no mode without questions', () => {
     ]);
   });
 
-  it('sends the agent no dangerous option, however the change is spelled', async () => {
+  it('sends the agent no dangerous option, in any spelling', async () => {
     for (const machine of [{ noFullAccess: true }, { askAtDesk: () => Promise.resolve(undefined) }]) {
       const settings = createSettings(1000, { ...machine, quirks });
       settings.opened('s', offers);
@@ -83,7 +83,7 @@ describe('1.6: a machine that allows no mode without questions', () => {
       for (const id of ids)
         for (const value of values) await settings.change(agent, 's', { id, value }).catch(() => (refused += 1));
       expect([sent, refused]).toEqual([[], ids.length * values.length]);
-      // Other choices still count.
+      // Other choices still work.
       await settings.change(agent, 's', { id: 'model', value: 'yolo-7b' });
       expect(sent).toHaveLength(1);
     }
@@ -97,7 +97,7 @@ describe('1.6: a machine that allows no mode without questions', () => {
   });
 });
 
-describe('A14: an agent that has modes beside its config options', () => {
+describe('A14: an agent with modes beside its config options', () => {
   it('changes both, and keeps its mode when it reports its options', async () => {
     const settings = createSettings(1000);
     const calls: string[] = [];

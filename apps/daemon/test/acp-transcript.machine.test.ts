@@ -1,4 +1,4 @@
-/** A real agent process behind ACP: its turn as items, and its permissions answered by name. */
+/** A real agent process behind ACP: its turn as items, and its permissions answered by option id. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Item, applyOperations } from '@relay/protocol';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
@@ -28,8 +28,8 @@ const heard = ({ frames }: DoubleConnection) =>
     [],
   );
 
-describe('an agent that speaks ACP, to a relay that takes transcripts', () => {
-  it('tells its tool with command and output, and no OUTPUT', async () => {
+describe('an ACP agent at a relay with transcripts', () => {
+  it('sends its tool with command and output, and no OUTPUT', async () => {
     const connection = await begin('tool');
     const { session_id: sessionId, message_uuid: uuid } = await connection.event('TASK_COMPLETE', 't1');
     const items = await pageOf(connection, sessionId ?? '');
@@ -41,7 +41,7 @@ describe('an agent that speaks ACP, to a relay that takes transcripts', () => {
     expect(connection.words()).not.toContain('OUTPUT t1');
   });
 
-  it('asks with the options of the agent, and takes the id of one', async () => {
+  it("asks with the agent's options, and accepts an option id", async () => {
     const connection = await begin('perm');
     const { session_id: sessionId, question } = await connection.event('WAIT_FOR_USER', 't1');
     expect(question).toMatchObject({ kind: 'permission', subject: { type: 'command' } });
@@ -65,7 +65,7 @@ describe('an agent that speaks ACP, to a relay that takes transcripts', () => {
     expect(heard(connection)).toEqual(items);
   });
 
-  it('asks two things at once, and takes the answer of the second first', async () => {
+  it('asks two questions at once, and accepts the answer to the second first', async () => {
     const connection = await begin('perms');
     const { session_id: sessionId, question: first } = await connection.event('WAIT_FOR_USER', 't1');
     const { question: second } = await connection.event('PROMPT_OPEN', 't1');
@@ -78,7 +78,7 @@ describe('an agent that speaks ACP, to a relay that takes transcripts', () => {
     expect(await connection.event('TASK_COMPLETE', 't3')).toMatchObject({ result: 'permissions: y n' });
   });
 
-  it('keeps its words after a no apart from its answer to the words that were said instead', async () => {
+  it('keeps its text after a rejection apart from its answer to the message that replaced it', async () => {
     const connection = await begin('perm');
     const { session_id: sessionId, question } = await connection.event('WAIT_FOR_USER', 't1');
     connection.send({
@@ -92,7 +92,7 @@ describe('an agent that speaks ACP, to a relay that takes transcripts', () => {
     ]);
   });
 
-  it('asks again when an answer came with images', async () => {
+  it('asks again after an answer with images', async () => {
     const connection = await begin('perm');
     const { session_id: sessionId, question } = await connection.event('WAIT_FOR_USER', 't1');
     const answer = { type: 'task_resume', session_id: sessionId, message: 'Allow', prompt_uuid: question!.uuid };

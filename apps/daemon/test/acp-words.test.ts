@@ -1,4 +1,4 @@
-/** Texts of single agents in a form of their own, and how they are decoded: pure functions, without a process. */
+/** Agent-specific texts and how the daemon decodes them: pure functions, without a process. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { chosen, createMapper } from '@relay/daemon-kit';
@@ -42,14 +42,14 @@ describe('an update', () => {
     [{ kind: 'read', rawInput: { file_path: '/etc/hosts' }, title: 'x' }, 'Reading /etc/hosts'],
     [{ kind: 'brand_new', title: 'Something' }, 'Working Something'],
     [{}, 'Working '],
-    // A7: the folder of a command is not what runs.
+    // A7: the folder of a command is not the command.
     [{ kind: 'execute', locations: [{ path: '/my/project' }], title: '`npm test`' }, 'Running npm test'],
     [{ kind: 'execute', locations: [{ path: '/my/project' }], rawInput: { command: 'npm test' } }, 'Running npm test'],
-  ])('of a tool call %j is told as "%s"', (fields, words) => {
+  ])('of a tool call %j reads "%s"', (fields, words) => {
     expect(describeCall(fields, '/my/project').join(' ')).toBe(words);
   });
 
-  it('of a call is told when its input is known, and again only when it says something else', () => {
+  it('of a call is reported once its input is known, and again only when it changes', () => {
     const { told } = narrate(
       call({ kind: 'execute', title: 'Terminal', status: 'pending' }),
       call({ rawInput: { command: 'ls' } }),
@@ -59,7 +59,7 @@ describe('an update', () => {
     expect(told).toEqual(['Running ls', 'Reading a.ts']);
   });
 
-  it('with the output of a command as a side note, or a changed file, is output', () => {
+  it('with the output of a command as metadata, or with a changed file, is output', () => {
     const { output } = narrate(
       call({ kind: 'execute', title: 'x', _meta: { terminal_output_delta: { data: 'total 0\n' } } }),
       call({ toolCallId: 'd', status: 'completed', content: [{ type: 'diff', path: '/my/project/a', newText: 'b' }] }),
@@ -67,7 +67,7 @@ describe('an update', () => {
     expect(output).toBe('total 0\nchanged a\n');
   });
 
-  it('marks the turn as failed when Codex says that its system has failed', () => {
+  it('marks the turn as failed when Codex reports a system failure', () => {
     const meta = { codex: { threadStatus: { type: 'systemError' } } };
     const { narrator } = narrate(says('{"error":"bad model"}'), { sessionUpdate: 'session_info_update', _meta: meta });
     expect(verdictOf({ stopReason: 'end_turn' }, narrator.told(), { rejected: false })).toEqual({
@@ -76,7 +76,7 @@ describe('an update', () => {
     });
   });
 
-  it('of any shape says at most nothing', () => {
+  it('of any shape causes no exception', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('agent_message_chunk', 'tool_call', 'plan', 'notice', 'session_info_update', 'x'),
@@ -89,7 +89,7 @@ describe('an update', () => {
   });
 });
 
-describe('a request for permission', () => {
+describe('a permission request', () => {
   const options = [
     { optionId: 'y', name: 'Allow', kind: 'allow_once' },
     { optionId: 'n', name: 'Reject', kind: 'reject_once' },
@@ -118,7 +118,7 @@ describe('a request for permission', () => {
     expect(asked(call).prompt).toBe(prompt);
   });
 
-  it('A7: that is a question of the agent is unchanged', () => {
+  it('A7: with a question of the agent is unchanged', () => {
     const choices = ['Red', 'Blue'].map((name) => ({ optionId: name, name, kind: 'choice' }));
     expect(asked({ title: 'Which colour' }, { options: choices })).toMatchObject({
       prompt: 'Which colour',
@@ -133,7 +133,7 @@ describe('a request for permission', () => {
       'Run cat <<E …?\n\ncat <<E\nsecret\nE',
     ],
     [
-      'lines that change',
+      'changed lines',
       { kind: 'edit', title: path, content: [diff('one\ntwo\nthree\n')] },
       'Edit src/a.ts?\n\nsrc/a.ts (+1 −1)\n- two\n+ TWO',
     ],
@@ -142,11 +142,11 @@ describe('a request for permission', () => {
       { kind: 'other', title: 'water', rawInput: { litres: 3, of: 'water' } },
       'Use water?\n\n{\n  "litres": 3\n}',
     ],
-  ])('A1: is told with the %s behind what was said', (_name, call, told) => {
+  ])("A1: has the %s after the agent's text", (_name, call, told) => {
     expect(asked(call).result).toBe(`I will.\n\n${told}`);
   });
 
-  it('A1: of any size is told within a bound', () => {
+  it('A1: of any size has a bound', () => {
     const result = asked({
       kind: 'edit',
       title: path,
@@ -157,7 +157,7 @@ describe('a request for permission', () => {
     expect(result?.length).toBeLessThan(10_000);
   });
 
-  it('of any shape is asked', () => {
+  it('of any shape becomes a question', () => {
     fc.assert(
       fc.property(fc.object(), (fields) => {
         expect(intentOf(fields as Fields, '/')).not.toBe('');
@@ -167,7 +167,7 @@ describe('a request for permission', () => {
   });
 });
 
-describe('content that is no text', () => {
+describe('non-text content', () => {
   it.each<[unknown, string]>([
     [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(4096) }, '[image: image/png, 3 KiB]\n'],
     [{ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' }, '[audio: audio/wav, 3 bytes]\n'],
@@ -191,39 +191,34 @@ describe('an error', () => {
     ['{"detail":"too long"}', 'too long'],
     ['no {JSON} here', 'no {JSON} here'],
     ['{"code":7}', '{"code":7}'],
-  ])('A8: %s is told as "%s"', (text, sentence) => {
+  ])('A8: %s reads "%s"', (text, sentence) => {
     expect(sentenceIn(text)).toBe(sentence);
   });
 
-  it('A8: of a process ends with the last lines that it printed, without colours', () => {
+  it('A8: of a process contains the last lines of its output, without colours', () => {
     const printed = `${'old\n'.repeat(50)}\u001b[31mred\u001b[0m\n\n\nlast\n`;
     expect(lastLines(printed)).toBe(`${'old\n'.repeat(8)}red\nlast`);
     expect(lastLines('x'.repeat(100_000)).length).toBe(2048);
   });
 });
 
-describe('the end of a turn', () => {
+describe('the outcome of a turn', () => {
   const told = { answer: 'so far', acted: true, worked: true, failed: false };
   it.each<[string, Fields, Parameters<typeof verdictOf>[2], string]>([
     [
-      'A6: cancelled after a no is as the person chose, for every agent',
+      'A6: cancelled after a rejection is as the user chose, for every agent',
       { stopReason: 'cancelled' },
       { rejected: true },
       'complete',
     ],
     [
-      'cancelled without a no is an error for Codex',
+      'cancelled without a rejection is an error for Codex',
       { stopReason: 'cancelled' },
       { quirks: presetOf('codex')?.quirks, rejected: false },
       'error',
     ],
     ['at a limit is complete', { stopReason: 'max_turn_requests' }, { rejected: false }, 'complete'],
-    [
-      'for an unknown reason is complete when there were words',
-      { stopReason: 'tired' },
-      { rejected: false },
-      'complete',
-    ],
+    ['with an unknown reason is complete if there was text', { stopReason: 'tired' }, { rejected: false }, 'complete'],
   ])('%s', (_name, response, options, kind) => {
     expect(verdictOf(response, told, options).kind).toBe(kind);
   });
@@ -231,7 +226,7 @@ describe('the end of a turn', () => {
   const silent = { answer: '', acted: false, worked: false, failed: false };
   it.each<[string, Told, Parameters<typeof verdictOf>[2], string]>([
     [
-      'A9: without words is complete',
+      'A9: without text is complete',
       silent,
       { rejected: false },
       'complete The agent ended its turn without saying anything.',
@@ -243,13 +238,13 @@ describe('the end of a turn', () => {
       'complete Done. The agent said nothing more.',
     ],
     [
-      'A2: after a no says so',
+      'A2: after a rejection reports it',
       silent,
       { rejected: true },
       'complete The agent stopped, because it was not allowed to continue.',
     ],
     [
-      'without words is an error of Kimi',
+      'without text is an error of Kimi',
       silent,
       { quirks: presetOf('kimi')?.quirks, rejected: false },
       'error The agent ended without an answer.',
@@ -259,14 +254,14 @@ describe('the end of a turn', () => {
     expect(`${verdict.kind} ${verdict.kind === 'complete' ? verdict.result : verdict.error}`).toBe(words);
   });
 
-  it('A2: does not include words before a question', () => {
+  it('A2: excludes text from before a question', () => {
     const { narrator, tell } = narrate(says('May I?'));
     expect(narrator.said()).toBe('May I?');
     tell({ ...call({ status: 'failed' }), sessionUpdate: 'tool_call_update' });
     expect(narrator.told().answer).toBe('');
   });
 
-  it('is an error when Copilot says so in words, and complete when others use the same words', () => {
+  it('is an error if Copilot writes one as text, and complete if other agents do', () => {
     const words = { ...told, answer: 'Error: 400 no such model' };
     const quirks = presetOf('copilot')?.quirks;
     expect(verdictOf({ stopReason: 'end_turn' }, words, { quirks, rejected: false }).kind).toBe('error');
@@ -275,14 +270,14 @@ describe('the end of a turn', () => {
 });
 
 describe('an answer', () => {
-  it('is a label in any case, or its number', () => {
+  it('can be a label in any case, or its number', () => {
     const labels = ['Yes', 'No', '3'];
     expect(['yes', ' NO ', '1', '2', '3', '4', '0', 'y', ''].map((words) => chosen(words, labels))).toEqual([
       0, 1, 0, 1, 2, -1, -1, -1, -1,
     ]);
   });
 
-  it('to a question that Qwen asks as a permission goes beside the outcome', () => {
+  it('to a question that Qwen asks as a permission is sent beside the outcome', () => {
     const request = {
       toolCall: { title: 'Ask' },
       options: [{ optionId: 'ok', name: 'Submit', kind: 'allow_once' }],
@@ -296,7 +291,7 @@ describe('an answer', () => {
     });
   });
 
-  it('in a form may be several of a list, a number, or words', () => {
+  it('in a form can be several of a list, a number, or text', () => {
     const form = (property: object) =>
       askForm({ message: 'm', requestedSchema: { properties: { f: property }, required: ['f'] } });
     const list = {
@@ -332,7 +327,7 @@ describe('an answer', () => {
     expect(asking.question('').prompt).toBe('m\nf');
   });
 
-  it('A6: of own words goes beside the choice only where the agent has a place for it', () => {
+  it('A6: with free text is sent beside the choice only if the agent has a field for it', () => {
     const color = { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] };
     const claude = { question_0: color, question_0_custom: { type: 'string', title: 'Other' } };
     const codex = { q: color, note: { type: 'string', _meta: { codex: { questionId: 'q', role: 'user_note' } } } };
@@ -346,7 +341,7 @@ describe('an answer', () => {
     }
   });
 
-  it('A6: skips one optional field, or all that are left', () => {
+  it('A6: can skip one optional field, or all remaining ones', () => {
     const properties = { a: { type: 'string' }, b: { type: 'integer', default: 3 }, c: { type: 'boolean' } };
     const asking = askForm({ message: 'm', requestedSchema: { properties } });
     expect(asking.question('')).toMatchObject({ prompt: 'm\na', options: ['Skip', 'Skip the rest'] });
@@ -359,7 +354,7 @@ describe('an answer', () => {
     expect(other.reply('Skip the rest')).toEqual({ kind: 'answer', response: { action: 'accept', content: {} } });
   });
 
-  it('A6: may be no to the whole form where something is required', () => {
+  it('A6: can decline the whole form although it has a required field', () => {
     const schema = { properties: { a: { type: 'string' } }, required: ['a'] };
     const refused = { kind: 'answer', response: { action: 'decline' }, rejected: true };
     expect(askForm({ message: 'm', requestedSchema: schema }).reply('decline')).toEqual(refused);
@@ -376,13 +371,13 @@ describe('B11: a message after noise in its line', () => {
       expect(messageOf(noise + frame)).toEqual(JSON.parse(frame));
     },
   );
-  it('is not taken out of a damaged message', () => {
+  it('is not extracted from a damaged message', () => {
     expect(messageOf(`{"jsonrpc":"2.0","method":"x","params":${frame}`)).toBeUndefined();
   });
 });
 
-describe('B12: half characters', () => {
-  it('in two chunks of one message become the character that they were', () => {
+describe('B12: lone surrogates', () => {
+  it('in two chunks of one message become the original character', () => {
     const join = joinHalves();
     const chunk = (sessionUpdate: string, text: string) => ({ sessionUpdate, content: { type: 'text', text } });
     const texts = [
@@ -395,7 +390,7 @@ describe('B12: half characters', () => {
 });
 
 describe('the wire', () => {
-  it('cuts bytes into the same lines however they arrive, and keeps the torn rest to itself', () => {
+  it('splits bytes into the same lines in any chunks, and holds an incomplete line back', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ' '))),
@@ -415,13 +410,13 @@ describe('the wire', () => {
     );
   });
 
-  it('ends at a line that is too long', () => {
+  it('stops at an oversized line', () => {
     const split = lineSplitter(100);
     split(Buffer.alloc(90, 'x'));
     expect(() => split(Buffer.alloc(20, 'x'))).toThrow('more than 100 bytes');
   });
 
-  it('takes only JSON-RPC for messages', () => {
+  it('accepts only JSON-RPC messages', () => {
     const lines = [
       '{"jsonrpc":"2.0","method":"x"}',
       '{"jsonrpc":"2.0","id":1,"result":{}}',

@@ -1,4 +1,4 @@
-/** Permissions that are answered at the machine: apps hear of them, and cannot answer them (rules, 16.5). */
+/** Permissions answered at the machine: apps see them, and cannot answer them (rules, 16.5). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { PassThrough } from 'node:stream';
 import type { AskAtDesk } from '../src/agents/acp/at-desk.ts';
@@ -28,7 +28,7 @@ function desk(isTTY = true) {
 }
 
 describe('--ask-at-desk', () => {
-  it('S18: asks at the keyboard, tells apps that it does, and goes on with what was typed there', async () => {
+  it('S18: asks at the keyboard, shows apps that it does, and continues with the input', async () => {
     const { keyboard, type, shown } = desk();
     const connection = await begin(keyboard);
     let progress = await connection.event('PROGRESS', 't1');
@@ -37,7 +37,7 @@ describe('--ask-at-desk', () => {
     expect(shown()).toMatch(
       /An agent asks for permission: .*Delete everything[^]*1\) Allow[^]*anything else declines: $/,
     );
-    // A message of an app meanwhile waits for its turn, and is no answer.
+    // A message from an app waits for its turn, and is not an answer.
     connection.send({ type: 'task_resume', task_id: 't2', session_id: progress.session_id!, message: 'Allow' });
     await connection.status('t1', 't2');
     type('2');
@@ -45,7 +45,7 @@ describe('--ask-at-desk', () => {
     expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
   });
 
-  it('S18: takes what was typed for a question that is gone as an answer to no other', async () => {
+  it('S18: never takes input for a withdrawn question as the answer to another one', async () => {
     const { keyboard, type } = desk();
     const tick = () => new Promise((resolve) => setImmediate(resolve));
     const gone = new AbortController();
@@ -61,17 +61,17 @@ describe('--ask-at-desk', () => {
     expect(await second).toBe('2');
   });
 
-  it('S18: allows what was allowed at the keyboard', async () => {
+  it('S18: allows an action allowed at the keyboard', async () => {
     const connection = await begin(() => Promise.resolve('1'));
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toContain('permission: y');
   });
 
-  it('S18: refuses where no person sits at a terminal', async () => {
+  it('S18: refuses without a person at a terminal', async () => {
     const connection = await begin(desk(false).keyboard);
     expect(JSON.stringify(await connection.event('TASK_COMPLETE', 't1'))).toContain('permission: n');
   });
 
-  it('S18: takes the question back when the task is cancelled', async () => {
+  it('S18: withdraws the question when the task is cancelled', async () => {
     const signals: AbortSignal[] = [];
     const connection = await begin((_question, signal) => {
       signals.push(signal);
@@ -87,7 +87,7 @@ describe('--ask-at-desk', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it('S1: offers apps the model and its reasoning alone, and refuses every change that could turn questions off', async () => {
+  it('S1: offers apps only the model and its reasoning, and refuses every change that could turn questions off', async () => {
     for (const [offers, left] of [
       ['unasked', ['model', 'effort']],
       ['config', ['effort']],
@@ -123,7 +123,7 @@ describe('--ask-at-desk', () => {
         ['approval', 'off'],
       ] as const)
         expect(await ask({ id, value })).toMatchObject({ code: 'INVALID_SETTING' });
-      // The model still changes, and the machine is still asked.
+      // The model still changes, and the machine still gets the question.
       expect(await ask({ id: left[0], value: left[0] === 'model' ? 'small' : 'high' })).not.toHaveProperty('error');
       connection.send({ type: 'task_resume', task_id: 't2', session_id: session_id!, message: 'perm' });
       expect((await connection.event('TASK_COMPLETE', 't2')).result).toContain('permission: n');
@@ -153,14 +153,14 @@ describe('--ask-at-desk', () => {
     expect(shown()).not.toContain('permission');
   });
 
-  it('S1: gives a form no answer where no person sits at a terminal', async () => {
+  it('S1: leaves a form unanswered without a person at a terminal', async () => {
     const connection = await begin(desk(false).keyboard, 'form');
     while ((await connection.status()).running_tasks.length > 0);
     await connection.settle();
     expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
   });
 
-  it("S18: asks one question at a time, and shows strangers' text harmlessly", async () => {
+  it('S18: asks one question at a time, and escapes untrusted text', async () => {
     const { keyboard, type, shown } = desk();
     const { signal } = new AbortController();
     const first = keyboard({ prompt: 'One\u001b[2J?' }, signal);

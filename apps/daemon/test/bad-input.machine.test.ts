@@ -1,4 +1,4 @@
-/** The daemon as a process, at a relay that sends what it should not, and on a machine that has no room left. */
+/** The daemon as a process, at a relay that sends invalid frames, and on a machine with a full disk. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,11 +26,11 @@ const start = (connection: DoubleConnection, taskId: string, instruction: string
   connection.send({ type: 'task_start', task_id: taskId, instruction });
 
 describe('a relay', () => {
-  it('may send an instruction as large as a frame: the agent gets the whole of it', async () => {
+  it('can send an instruction as large as a frame: the agent gets all of it', async () => {
     const { connection } = await begin();
     const frame = { type: 'task_start', task_id: 't1', instruction: '' };
     const room = limits.daemonFrameBytes - Buffer.byteLength(JSON.stringify(frame));
-    // The agent counts what it got, and echoes it; the answer is bounded.
+    // The agent counts its input and echoes it; the answer is bounded.
     connection.send({ ...frame, instruction: `size ${'x'.repeat(room - 5)}` });
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(`${room} characters`);
     start(connection, 't2', 'hello');
@@ -51,7 +51,7 @@ describe('a relay', () => {
     await again.event('TASK_COMPLETE', 't2');
   });
 
-  it('that mixes up the order of everything gets one end per task, and no two of them', async () => {
+  it('that sends frames in the wrong order gets exactly one outcome per task', async () => {
     const { connection } = await begin();
     connection.send({ type: 'task_cancel', task_id: 't1' });
     connection.send({ type: 'task_resume', task_id: 't2', session_id: 'nobody', message: 'x' });
@@ -75,12 +75,12 @@ describe('a relay', () => {
   });
 });
 
-describe('a daemon whose files can no longer grow', () => {
-  it('ends every task, says why, and continues', async () => {
+describe('a daemon whose files cannot grow', () => {
+  it('fails every task, with the reason, and continues', async () => {
     const relay = await home.relay();
     const folder = registered(home, relay);
     const main = fileURLToPath(new URL('../dist/bundle.js', import.meta.url));
-    // 16 blocks for every file: what goes beyond is refused with EFBIG, as a full disk refuses with ENOSPC.
+    // 16 blocks per file: larger writes fail with EFBIG, as they fail with ENOSPC on a full disk.
     const limited = `trap '' XFSZ; ulimit -f 16; exec "$0" "$@"`;
     const words = [process.execPath, main, 'run', '--home', folder, '--project', home.folder(), '--', 'cat'];
     const child = spawn('sh', ['-c', limited, ...words], { stdio: 'ignore' });
@@ -89,7 +89,7 @@ describe('a daemon whose files can no longer grow', () => {
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     });
     const connection = await relay.connection();
-    // Each fits; the journal of all of them does not.
+    // Each task fits; the journal of all of them does not.
     for (let task = 0; task < 40; task++) {
       start(connection, `t${task}`, `${task} ${'x'.repeat(500)}`);
       await connection.event('TASK_COMPLETE', `t${task}`);

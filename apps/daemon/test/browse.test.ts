@@ -1,4 +1,4 @@
-/** The folders that apps may look through: inside those that were allowed, and through the daemon of the kit. */
+/** The folders that apps can browse: inside the allowed ones, and through the daemon of the kit. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const world = () => {
 const names = (found: { folders: { name: string }[] } | undefined) => found?.folders.map(({ name }) => name);
 
 describe('browsing the folders of a machine', () => {
-  it('names folders and links to folders, by name with hidden ones last, and no key, no file and no way out', async () => {
+  it('lists folders and links to folders, by name with hidden ones last, and no key folder, file or link to the outside', async () => {
     const { code, rules } = world();
     const found = await browserOf(rules)('');
     expect(names(found)).toEqual(['app9', 'app10', 'beta', 'Beta', 'link', '.hidden']);
@@ -46,14 +46,14 @@ describe('browsing the folders of a machine', () => {
     expect(await browse(`${code}/beta/../../outside`)).toBeUndefined();
   });
 
-  it('begins with the allowed folders where there are several', async () => {
+  it('starts with the allowed folders if there are several', async () => {
     const { code, outside, rules } = world();
     const browse = browserOf({ ...rules, allowed: [code, outside, join(code, 'beta')] });
     expect(await browse('')).toEqual({ folders: [code, outside].map((path) => ({ name: path, path })) });
     expect(await browse(outside)).toEqual({ path: outside, parent: '', folders: [] });
   });
 
-  it('names 500 of more, and says that there are more', async () => {
+  it('lists 500 of more, and reports that there are more', async () => {
     const { code, rules } = world();
     for (let n = 0; n < 501; n++) mkdirSync(join(code, 'beta', `folder-${n}`));
     const found = await browserOf(rules)(join(code, 'beta'));
@@ -62,7 +62,7 @@ describe('browsing the folders of a machine', () => {
 });
 
 describe('the daemon', () => {
-  it('answers get_folders where it may be looked through, and declares it', async () => {
+  it('answers get_folders if browsing is allowed, and declares the capability', async () => {
     const { code, rules } = world();
     const relay = await home.relay();
     home.daemon(relay, echo(), { browse: browserOf(rules) });
@@ -80,7 +80,7 @@ describe('the daemon', () => {
     expect(await ask('/etc')).toMatchObject({ code: 'FOLDER_NOT_FOUND' });
   });
 
-  it('says without it that it shows none', async () => {
+  it('refuses get_folders if browsing is not allowed', async () => {
     const relay = await home.relay();
     home.daemon(relay, echo());
     const connection = await relay.connection();

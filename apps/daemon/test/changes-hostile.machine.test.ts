@@ -1,4 +1,7 @@
-/** Repositories and files that want out: nothing of them runs, nothing is written, nothing outside is read (rules, 25.2 to 25.4). */
+/**
+ * Hostile repositories and files: no code of theirs runs, the daemon writes nothing, and reads nothing outside (rules,
+ * 25.2 to 25.4).
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
@@ -46,7 +49,7 @@ describe('a hostile repository', () => {
     return answers;
   };
 
-  it('runs nothing: filters, drivers, hooks, fsmonitor, pager and transports of its configuration', async () => {
+  it('runs no code: filters, drivers, hooks, fsmonitor, pager and transports of its configuration', async () => {
     const { git, write, top } = scene;
     const settings: [string, string][] = [
       ['core.fsmonitor', program('fsmonitor')],
@@ -83,7 +86,7 @@ describe('a hostile repository', () => {
     write('f.txt', 'two\n');
     write('g.txt', 'two\n');
     write('new.txt', 'new\n');
-    // An object that is not here: a partial clone would fetch it.
+    // A missing object: a partial clone would fetch it.
     const id = git(['rev-parse', 'HEAD:README.md']).trim();
     rmSync(join(top, '.git/objects', id.slice(0, 2), id.slice(2)));
     write('README.md', 'changed\n');
@@ -104,7 +107,7 @@ describe('a hostile repository', () => {
     expect(readdirSync(markers).length).toBeGreaterThan(0);
   });
 
-  it('refuses a filter whose name would keep it from being turned off', async () => {
+  it("is refused if a filter's name would prevent its override", async () => {
     scene.git(['config', 'filter.a=b.clean', program('clean')]);
     scene.write('.gitattributes', '*.txt filter=a=b\n');
     scene.write('f.txt', 'two\n');
@@ -143,7 +146,7 @@ describe('a hostile repository', () => {
         symlinkSync(join(outside, 'index'), join(top, '.git/index'));
       },
     ],
-  ])('with %s is no repository here', async (_, prepare) => {
+  ])('with %s is not a repository here', async (_, prepare) => {
     scene.write('secret.txt', 'outside words\n', scene.outside);
     prepare(scene);
     const answers = await everything();
@@ -152,7 +155,7 @@ describe('a hostile repository', () => {
     expect(JSON.stringify(answers)).not.toContain('outside words');
   });
 
-  it('is not read through a bare repository inside', async () => {
+  it('does not run code through a nested bare repository', async () => {
     scene.git(['init', '-q', '--bare', join(scene.top, 'bare')]);
     const inside = { ...scene.session, projectPath: join(scene.top, 'bare') };
     scene.git(['config', '--file', join(scene.top, 'bare/config'), 'core.fsmonitor', program('bare')]);
@@ -169,7 +172,7 @@ describe('files outside', () => {
     scene.write('secret.txt', 'outside words\n', scene.outside);
   });
 
-  it('are the same 404 as files that are not there: links, paths that lead up, closed folders', async () => {
+  it('return the same 404 as missing files: links, paths that lead up, closed folders', async () => {
     const { top, outside, write, file, ask, diff, allowed } = scene;
     symlinkSync(join(outside, 'secret.txt'), join(top, 'link.txt'));
     symlinkSync(outside, join(top, 'folder'));
@@ -198,7 +201,7 @@ describe('files outside', () => {
     expect(JSON.stringify(await ask('get_files', {}, undefined, wide))).not.toContain('closed');
   });
 
-  it('are never read through a folder that is exchanged for a link at the same time', async () => {
+  it('are never read through a folder that is replaced by a link at the same time', async () => {
     const { top, outside, write, file, allowed } = scene;
     write('place/secret.txt', 'inside words\n');
     const [place, aside] = [join(top, 'place'), join(allowed, 'aside')];
@@ -230,7 +233,7 @@ describe('files outside', () => {
 });
 
 describe('secrets', () => {
-  it('are listed, and their content is refused by every question and scope', async () => {
+  it('are listed, and every request and scope refuses their content', async () => {
     const scene = changesScene(folders);
     const { write, begin, commit, git, list, diff, file, workspace, session, ask } = scene;
     const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n';
@@ -245,7 +248,7 @@ describe('secrets', () => {
     write('config/.ENV.Staging', 'TOKEN=2\n');
     write('.env', 'TOKEN=3\n');
     write('.env.example', 'TOKEN=\n');
-    // The change is far from the line of the key.
+    // The change is far from the key.
     write('notes.txt', `${key}\nmore\n\n\n\n\n\n\n\nchanged\n`);
     for (const scope of ['uncommitted', 'session', 'turn'] as const) {
       const answer = await list(scope, of);
@@ -284,7 +287,7 @@ describe('secrets', () => {
   });
 });
 
-it('is started without configuration, variables and standard input of the daemon', async () => {
+it('git starts without configuration, variables and standard input of the daemon', async () => {
   const scene = changesScene(folders);
   scene.begin();
   const seen = join(scene.base, 'seen');

@@ -1,4 +1,4 @@
-/** The files that apps can read, as the daemon declares and answers it (rules, 25.1, 25.5, 25.7). */
+/** The files that apps can read: the capability and the answers of the daemon (rules, 25.1, 25.5, 25.7). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FilesRefused, type Workspace } from '@relay/daemon-kit';
 import { filesOf, filesSentence } from '../src/commands/place-options.ts';
@@ -8,7 +8,7 @@ const home = house();
 afterEach(() => home.clear());
 
 describe('a daemon that shares files', () => {
-  it('declares it, marks the files before a turn begins, and answers with the id of the question', async () => {
+  it("declares the capability, marks the files before a turn starts, and answers with the request's id", async () => {
     const seen: string[] = [];
     const workspace: Workspace = {
       capabilities: ['changes'],
@@ -37,7 +37,7 @@ describe('a daemon that shares files', () => {
     expect(await connection.frame('diff')).toMatchObject({ request_id: 'r2', code: 'FILE_HIDDEN' });
   });
 
-  it('declares nothing with --files off, and answers that it shares none', async () => {
+  it('declares nothing with --files off, and refuses a request', async () => {
     const relay = await home.relay();
     home.daemon(relay, playing([{ type: 'complete', text: 'done' }]));
     const connection = await relay.connection();
@@ -46,7 +46,7 @@ describe('a daemon that shares files', () => {
     expect(await connection.frame('changes')).toMatchObject({ code: 'NOT_SUPPORTED_BY_DEVICE' });
   });
 
-  it('shares all files unless the options say otherwise, and none without the whole transcript', () => {
+  it('shares all files by default, and none without the whole transcript', () => {
     expect([filesOf({}, 'full'), filesOf({}, 'outline'), filesOf({ files: 'changes' }, 'off')]).toEqual([
       'all',
       'off',

@@ -9,7 +9,7 @@ import { type temporaryFolders } from './folders.ts';
 
 const author = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' }; // prettier-ignore
 
-/** An answer of any kind: a refusal has its code alone. */
+/** An answer of any kind: a refusal has only its code. */
 type Answered = ChangeList & FileDiff & FileList & FilePiece & { code?: string };
 
 export function changesScene(folders: ReturnType<typeof temporaryFolders>) {
@@ -41,7 +41,7 @@ export function changesScene(folders: ReturnType<typeof temporaryFolders>) {
       level: 'all',
       marksFolder: join(base, 'marks'),
       log: silentLog,
-      // Other work of this machine may slow git down.
+      // Other work on this machine can slow git down.
       markMs: 60_000,
       ...options,
     });

@@ -18,7 +18,7 @@ describe('changes of a session', () => {
     scene = changesScene(folders);
   });
 
-  it('lists edited, new, deleted and moved files with the numbers of git', async () => {
+  it("lists edited, new, deleted and moved files with git's numbers", async () => {
     const { write, begin, commit, top, git, list } = scene;
     begin();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) write(`src/${name}.ts`, `one ${name}\ntwo\nthree\n`);
@@ -66,7 +66,7 @@ describe('changes of a session', () => {
     expect(await diff('README.md')).toEqual({ code: 'FILE_NOT_FOUND' });
   });
 
-  it('knows pictures, LFS pointers, modes, links and conflicts', async () => {
+  it('supports images, LFS pointers, modes, links and conflicts', async () => {
     const { write, begin, commit, top, git, list, diff, file } = scene;
     begin();
     write('run.sh', 'echo\n');
@@ -81,7 +81,7 @@ describe('changes of a session', () => {
     try {
       git(['merge', '-q', 'other']);
     } catch {
-      // A conflict.
+      // The merge has a conflict.
     }
     chmodSync(join(top, 'run.sh'), 0o755);
     write('flow.png', Buffer.concat([png, Buffer.alloc(10)]));
@@ -109,7 +109,7 @@ describe('changes of a session', () => {
     });
   });
 
-  it('names files with a newline, quotes, emoji and bytes that are not UTF-8', async () => {
+  it('lists files with a newline, quotes, emoji and bytes that are not UTF-8', async () => {
     const { write, begin, top, list, diff } = scene;
     begin();
     for (const name of ['a\nb', 'say "hi"', 'garden 🌱']) write(name, 'x\n');
@@ -125,7 +125,7 @@ describe('changes of a session', () => {
     expect(await diff('bad-%FFA')).toEqual({ code: 'FILE_NOT_FOUND' });
   });
 
-  it('works before the first commit, without a branch, and in a linked worktree inside of what is allowed', async () => {
+  it('works before the first commit, without a branch, and in a linked worktree inside the allowed folders', async () => {
     const { write, git, top, list, allowed, session, base } = scene;
     git(['init', '-q']);
     write('a', 'x\n');
@@ -146,7 +146,7 @@ describe('changes of a session', () => {
     expect(base).not.toBe(top);
   });
 
-  it('compares a turn and a session with their beginning, and leaves out what was changed before', async () => {
+  it('compares a turn and a session with their start, and omits earlier changes', async () => {
     const { write, begin, commit, list, diff, workspace, session } = scene;
     begin();
     write('before.txt', 'one\n');
@@ -172,7 +172,7 @@ describe('changes of a session', () => {
     expect(statSync(join(scene.base, 'marks')).mode & 0o777).toBe(0o700);
   });
 
-  it('offers the session from the log of the repository where no turn was marked, and says that it is not exact', async () => {
+  it("offers the session from the repository's log if no turn was marked, and reports it as inexact", async () => {
     const { begin, write, commit, list, session, git } = scene;
     git(['init', '-q']);
     write('README.md', 'hello\n');
@@ -195,7 +195,7 @@ describe('changes of a session', () => {
     expect(before.scopes).toEqual(['uncommitted', 'edits']);
   });
 
-  it('folds the edits of the transcript where there is no repository', async () => {
+  it("folds the transcript's edits without a repository", async () => {
     const { items, list, diff, top } = scene;
     const hunk = (lines: string[]) => ({ old: 1, new: 1, lines });
     const tool = (path: string, lines: string[], status = 'completed') => {

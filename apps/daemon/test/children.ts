@@ -1,9 +1,9 @@
-/** Real processes in tests: how to know that one is there, and that it is gone. */
+/** Real processes in tests: detects that one runs, and that it is gone. */
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 
 /**
- * A door at which processes announce themselves with `program(name)`; the socket falls when they die, however they die. That holds
- * also where dead processes stay in the table because they are never reaped.
+ * A server to which processes announce themselves with `program(name)`. Their socket closes when they die for any
+ * reason. This also works where dead processes stay in the table because no parent reaps them.
  */
 export async function lifeLines() {
   const alive = new Map<string, Socket>();

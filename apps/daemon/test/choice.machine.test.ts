@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ChoiceOptions, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
+import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
 import { installCommand, presetOf, presets, testedVersion } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
+import { silentLog } from '@relay/daemon-kit';
 import { temporaryFolders } from './folders.ts';
 
 const folders = temporaryFolders();
@@ -18,19 +19,19 @@ describe('the choice of an agent', () => {
     ['the demonstration', [], { agent: 'demo' }, { kind: 'acp', preset: 'demo' }],
     ['any ACP agent', ['x', '--acp'], { agent: 'acp' }, { kind: 'acp', program: 'x', args: ['--acp'] }],
     [
-      'any ACP agent as words',
+      'any ACP agent with separate arguments',
       [],
       { agentCommand: '"my agent" --acp' },
       { kind: 'acp', program: 'my agent', args: ['--acp'] },
     ],
     [
-      'any ACP agent by its path, which is kept whole',
+      'any ACP agent by its path, kept whole',
       [],
       { agentCommand: './my-agent --acp' },
       { kind: 'acp', program: resolve('my-agent'), args: ['--acp'] },
     ],
     ['a script', [], { script: '/s.json' }, { kind: 'scripted', script: '/s.json' }],
-  ])('is understood: %s', (_name, words, options, choice) => {
+  ])('is accepted: %s', (_name, words, options, choice) => {
     expect(choiceOf(words, options)).toEqual(choice);
   });
 
@@ -43,7 +44,7 @@ describe('the choice of an agent', () => {
     expect(() => choiceOf(words, options)).toThrow(sentence);
   });
 
-  it('is left to the program with "auto": the best agent that is installed, else the demonstration', () => {
+  it('is automatic with "auto": the best installed agent, else the demonstration', () => {
     const folder = folders.make();
     const install = (name: string) => writeFileSync(join(folder, name), '', { mode: 0o755 });
     const auto = () => choiceOf([], { agent: 'auto' }, { PATH: folder });
@@ -55,7 +56,7 @@ describe('the choice of an agent', () => {
     expect(() => choiceOf(['x'], { agent: 'auto' }, { PATH: folder })).toThrow('no program');
   });
 
-  it('may be several to choose among: those that were named, or with "auto" all that are installed', () => {
+  it('can be several to choose among: named agents, or with "auto" all installed ones', () => {
     const folder = folders.make();
     const env = { PATH: folder };
     for (const name of ['gemini', 'codex-acp']) writeFileSync(join(folder, name), '', { mode: 0o755 });
@@ -72,7 +73,17 @@ describe('the choice of an agent', () => {
     expect(() => further({ agent: 'scripted', further: ['codex'] })).toThrow('Several agents');
   });
 
-  it('without words is what the config says, else what the agent type says, else the demonstration', () => {
+  it('is an agent that never asks only where a person names it and allows full access', () => {
+    const folder = folders.make();
+    writeFileSync(join(folder, 'pi-acp'), '', { mode: 0o755 });
+    expect(choiceOf([], { agent: 'auto' }, { PATH: folder })).toEqual({ kind: 'acp', preset: 'demo' });
+    const place = { rules: { defaultPath: folder, allowed: [folder] }, stateDir: folder, log: silentLog };
+    for (const limit of [{ noFullAccess: true }, { askAtDesk: () => Promise.resolve('') }])
+      expect(() => agentOf({ kind: 'acp', preset: 'pi' }, { ...place, ...limit })).toThrow('without asking');
+    expect(agentOf({ kind: 'acp', preset: 'pi' }, place).agent).toBeDefined();
+  });
+
+  it('by default follows the config, then the agent type, then the demonstration', () => {
     expect(choiceOfConfig({ ...config, agent: { kind: 'acp', preset: 'codex' } })).toEqual({
       kind: 'acp',
       preset: 'codex',
@@ -83,7 +94,7 @@ describe('the choice of an agent', () => {
 });
 
 describe('the table of agents', () => {
-  it('names a version and a way to log in for each, and no name twice', () => {
+  it('lists a version and a login method for each, and no name twice', () => {
     expect(new Set(presets.map(({ name }) => name)).size).toBe(presets.length);
     for (const preset of presets) {
       const { login, name } = preset;
@@ -106,7 +117,7 @@ describe('programs', () => {
     expect(packageVersion(jest, 'something-else')).toBeUndefined();
   });
 
-  it('on Windows are those that it can start, and not the script for other systems that npm writes beside them', () => {
+  it('on Windows are executables, and not the script for other systems that npm writes beside them', () => {
     const folder = folders.make();
     for (const name of ['x', 'x.CMD', 'x.ps1', 'y', 'z.old', 'z.old.CMD'])
       writeFileSync(join(folder, name), '', { mode: 0o755 });
@@ -120,13 +131,13 @@ describe('programs', () => {
     expect(found('x', 'linux')).toBe(join(folder, 'x'));
   });
 
-  it('behind a Windows shim are found in its text', () => {
+  it('inside a Windows shim are found in its text', () => {
     const shim = '@ECHO off\r\n"%_prog%"  "%dp0%\\node_modules\\@a\\b\\dist\\cli.js" %*\r\n';
     expect(scriptOfShim(shim)).toBe('node_modules/@a/b/dist/cli.js');
     expect(scriptOfShim('@ECHO off')).toBeUndefined();
   });
 
-  it('are told from their arguments by blanks, with quotes', () => {
+  it('are split from their arguments at spaces, with quotes', () => {
     expect(commandWords(`a 'b c' "d \\"e" f`)).toEqual(['a', 'b c', 'd "e', 'f']);
   });
 });

@@ -24,7 +24,7 @@ const code = {
 const pending = { status: 400, body: { error: 'authorization_pending', code: 'AUTHORIZATION_PENDING', status: 400 } };
 
 describe('relay-daemon register', () => {
-  it('shows link and code, waits, and stores config and credentials, the secret for its owner alone', async () => {
+  it('shows link and code, waits, and stores config and credentials, with the secret readable only by its owner', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);
     relay.answers.set('POST /api/devices/token', [
@@ -65,7 +65,7 @@ describe('relay-daemon register', () => {
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(token);
   });
 
-  it('keeps the agent, its folders and its profile, and draws the link when asked', async () => {
+  it('keeps the agent, its folders and its profile, and draws the link on request', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);
     relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
@@ -84,7 +84,7 @@ describe('relay-daemon register', () => {
     });
   });
 
-  it('S18: allows the folder where it was registered and nothing else, whatever folder it is started in', async () => {
+  it('S18: allows only the folder of the registration, from any start folder', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);
     relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
@@ -101,7 +101,7 @@ describe('relay-daemon register', () => {
     });
   });
 
-  it('keeps what apps may see of the work, for every start without an option', async () => {
+  it('keeps the visibility options for every start without an option', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);
     relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
@@ -141,7 +141,7 @@ describe('relay-daemon register', () => {
     });
   });
 
-  it('speaks JSON lines with --json', async () => {
+  it('prints JSON lines with --json', async () => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);
     relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
@@ -161,7 +161,7 @@ describe('relay-daemon register', () => {
     ['expired_token', 77],
     ['access_denied', 77],
     ['invalid_grant', 77],
-  ])('ends with %s clearly and stores nothing', async (error, exitCode) => {
+  ])('fails with %s clearly and stores nothing', async (error, exitCode) => {
     const relay = await home.relay();
     relay.answers.set('POST /api/devices/code', [code]);
     relay.answers.set('POST /api/devices/token', [pending, { status: 400, body: { error } }]);
@@ -173,7 +173,7 @@ describe('relay-daemon register', () => {
     expect(existsSync(join(folder, 'credentials.json'))).toBe(false);
   });
 
-  it('S14: refuses http to another machine at register and at up, unless told that this is meant', async () => {
+  it('S14: refuses http to another machine at register and at up, unless --insecure allows it', async () => {
     const server = 'http://relay.invalid:4000';
     const folder = home.folder();
     const sentence = /^http:\/\/relay\.invalid:4000 is not encrypted: .*https:\/\/.*--insecure\.\n$/;
@@ -188,20 +188,20 @@ describe('relay-daemon register', () => {
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...config, server }));
     expect(await runProgram(['up', '--home', old])).toMatchObject({ code: 78, err: expect.stringMatching(sentence) });
-    // The consent at the registration is not asked for again: a broken credential is the next problem.
+    // The consent of the registration still holds: a broken credential is the next problem.
     writeFileSync(file, JSON.stringify({ ...config, server, insecure: true }));
     rmSync(join(old, 'credentials.json'));
     expect((await runProgram(['up', '--home', old])).err).toContain('credentials.json does not exist');
   });
 
-  it('registers with a key, given or in the environment, and asks no person', async () => {
+  it('registers with a key, from an option or the environment, without asking a person', async () => {
     const relay = await home.relay();
     const approved = { status: 200, body: { ...code.body, interval: 3600, approved: true } };
     const granted = { status: 200, body: { device_id: 'd1', refresh_token: token } };
     relay.answers.set('POST /api/devices/code', [approved, approved]);
     relay.answers.set('POST /api/devices/token', [granted, granted]);
     const args = ['register', '--server', relay.url];
-    // With an hour between polls: the first one is made at once.
+    // With an hour between polls: the first poll is immediate.
     const given = await runProgram([...args, '--home', home.folder(), '--key', 'rly_key_given']);
     expect(given).toMatchObject({ code: 0, out: expect.stringContaining('Registered as device d1') });
     expect(given.out + given.err).not.toMatch(/Open this link|Waiting|rly_key_/);
@@ -211,7 +211,7 @@ describe('relay-daemon register', () => {
     expect(keys).toMatchObject([{ key: 'rly_key_given' }, { key: 'rly_key_kept' }]);
   });
 
-  it('says that a key is no longer valid, and waits for nothing', async () => {
+  it('reports an invalid key, and does not wait', async () => {
     const relay = await home.relay();
     const body = { error: 'no', code: 'KEY_NOT_VALID', status: 403 };
     relay.answers.set('POST /api/devices/code', [{ status: 403, body }]);
@@ -219,7 +219,7 @@ describe('relay-daemon register', () => {
     expect(await runProgram(args)).toMatchObject({ code: 77, err: expect.stringContaining('relay devices invite') });
   });
 
-  it('refuses to overwrite a registration without --force, and asks the relay for nothing', async () => {
+  it('refuses to overwrite a registration without --force, and sends the relay no request', async () => {
     const relay = await home.relay();
     const folder = registered(home, relay);
     const refused = await runProgram(['register', '--server', relay.url, '--home', folder]);

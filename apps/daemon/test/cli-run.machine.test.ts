@@ -32,7 +32,7 @@ describe('relay-daemon run', () => {
     expect(program.err()).not.toContain('private words');
   });
 
-  it('plays a script, and logs JSON lines with what was said when asked', async () => {
+  it('plays a script, and logs JSON lines with texts on request', async () => {
     const relay = await home.relay();
     const script = join(home.folder(), 'conversation.json');
     writeFileSync(script, JSON.stringify({ turns: [[{ type: 'complete', text: 'scripted {message}' }]] }));
@@ -60,7 +60,7 @@ describe('relay-daemon run', () => {
     expect(events).toContainEqual(expect.objectContaining({ event: 'agent said', text: 'scripted hello' }));
   });
 
-  it('continues when its log is no longer read', async () => {
+  it('continues when the reader of its log is gone', async () => {
     const relay = await home.relay();
     const program = running(home, registered(home, relay), '--agent', 'scripted');
     const connection = await relay.connection();
@@ -82,7 +82,7 @@ describe('relay-daemon run', () => {
     expect(second.err).toContain(`pid ${first.child.pid}`);
   });
 
-  it('ends with 78 and one sentence when the relay refuses the credential', async () => {
+  it('exits with 78 and one sentence when the relay refuses the credential', async () => {
     const relay = await home.relay();
     relay.refusals.push({ status: 401, body: { error: 'revoked', code: 'TOKEN_REVOKED', status: 401 } });
     const program = running(home, registered(home, relay));
@@ -90,14 +90,14 @@ describe('relay-daemon run', () => {
     expect(program.err().trim().split('\n').at(-1)).toMatch(/credential .* register --force/);
   });
 
-  it.each([4401, 4404, 4409])('ends with 78 after close %d', async (closeCode) => {
+  it.each([4401, 4404, 4409])('exits with 78 after close %d', async (closeCode) => {
     const relay = await home.relay();
     const program = running(home, registered(home, relay));
     (await relay.connection()).close(closeCode);
     expect((await program.exit).code).toBe(78);
   });
 
-  it('ends with 0 in the same way where a service manager knows no 78', async () => {
+  it('exits with 0 instead under a service manager without support for 78', async () => {
     const relay = await home.relay();
     const program = running(home, registered(home, relay), '--supervised');
     (await relay.connection()).close(4401);
@@ -109,7 +109,7 @@ describe('relay-daemon run', () => {
     ['on SIGTERM', ['SIGTERM']],
     // The system sends it, and the shell sends it again.
     ['when its terminal is closed', ['SIGHUP', 'SIGHUP']],
-  ] as const)('ends what runs with ERROR %s, and leaves no process behind', async (_when, signals) => {
+  ] as const)('fails running tasks with ERROR %s, and leaves no process behind', async (_when, signals) => {
     const relay = await home.relay();
     const lines = await lifeLines();
     home.later(() => lines.close());
@@ -125,13 +125,13 @@ describe('relay-daemon run', () => {
     await lines.gone('agent');
   });
 
-  it('knows after kill -9 what was said, ends what was interrupted, and kills what was left running', async () => {
+  it('remembers messages after kill -9, fails interrupted tasks, and kills leftover processes', async () => {
     const relay = await home.relay();
     const lines = await lifeLines();
     home.later(() => lines.close());
     const folder = registered(home, relay);
     const project = home.folder();
-    // Answers at once, except to "stay".
+    // Answers immediately, except to "stay".
     const script = `let m = ''; process.stdin.on('data', (c) => m += c).on('end', () => { if (m === 'stay') { ${lines.announce('agent')} } else console.log('answer to ' + m); });`;
     const args = ['--project', project, '--', process.execPath, '-e', script];
     const first = running(home, folder, ...args);
@@ -165,12 +165,12 @@ describe('relay-daemon run', () => {
 
   it.each<[string, string[], number, string]>([
     ['is not registered', [], 78, 'relay-daemon register'],
-    ['was told an unknown agent', ['--agent', 'magic'], 64, 'scripted'],
-    ['was given no program', ['--agent', 'command'], 64, '--'],
-    ['was given a script and a program', ['--script', 'x', '--', 'cat'], 64, '--script'],
-    ['was given a script that does not exist', ['--script', '/no/such/script.json'], 65, '/no/such/script.json'],
-    ['was given an unknown option', ['--magic'], 64, '--magic'],
-  ])('says what to do when it %s', async (name, args, exitCode, words) => {
+    ['gets an unknown agent', ['--agent', 'magic'], 64, 'scripted'],
+    ['gets no program', ['--agent', 'command'], 64, '--'],
+    ['gets a script and a program', ['--script', 'x', '--', 'cat'], 64, '--script'],
+    ['gets a script that does not exist', ['--script', '/no/such/script.json'], 65, '/no/such/script.json'],
+    ['gets an unknown option', ['--magic'], 64, '--magic'],
+  ])('prints a remedy when it %s', async (name, args, exitCode, words) => {
     const relay = await home.relay();
     const folder = name === 'is not registered' ? home.folder() : registered(home, relay);
     const result = await runProgram(['run', '--home', folder, ...args]);

@@ -35,7 +35,7 @@ describe('relay-daemon status', () => {
     expect(words.out).toContain('connected since');
   });
 
-  it('ends with 78 when this machine is not registered', async () => {
+  it('exits with 78 if this machine is not registered', async () => {
     const result = await runProgram(['status', '--home', home.folder()]);
     expect(result.code).toBe(78);
     expect(result.out).toContain('relay-daemon register');

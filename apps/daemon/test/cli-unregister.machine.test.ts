@@ -9,7 +9,7 @@ afterEach(() => home.clear());
 
 describe('relay-daemon unregister', () => {
   it.each([200, 204, 404])(
-    'removes the device with its own credential; %d means done, and everything but the history is forgotten',
+    'removes the device with its own credential; %d counts as success, and deletes everything except the history',
     async (status) => {
       const relay = await home.relay();
       relay.answers.set('DELETE /api/devices/device-1', [{ status }]);
@@ -20,7 +20,7 @@ describe('relay-daemon unregister', () => {
     },
   );
 
-  it('forgets nothing when the relay cannot be told, unless forced', async () => {
+  it('deletes nothing if the relay is unreachable, unless forced', async () => {
     const relay = await home.relay();
     relay.answers.set('DELETE /api/devices/device-1', [{ status: 503 }]);
     const folder = registered(home, relay);
@@ -31,7 +31,7 @@ describe('relay-daemon unregister', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('says how to go on when the credential is no longer accepted', async () => {
+  it('prints the next step when the credential is invalid', async () => {
     const relay = await home.relay();
     relay.answers.set('DELETE /api/devices/device-1', [{ status: 401 }]);
     const result = await runProgram(['unregister', '--home', registered(home, relay)]);
@@ -39,7 +39,7 @@ describe('relay-daemon unregister', () => {
     expect(result.err).toContain('--force');
   });
 
-  it('says that there is nothing to unregister', async () => {
+  it('reports that there is nothing to unregister', async () => {
     expect((await runProgram(['unregister', '--home', home.folder()])).code).toBe(78);
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { runProgram } from './program.ts';
 
 describe('the program', () => {
-  it('can be executed by itself, helps with every command, and knows its version', async () => {
+  it('is executable, has help for every command, and prints its version', async () => {
     const main = new URL('../dist/main.js', import.meta.url).pathname;
     const child = spawn(main, ['--version']);
     const [version] = (await once(child.stdout, 'data')) as [Buffer];

@@ -34,7 +34,7 @@ async function begin({ program = 'cat', args = [], projectPath, timings = {}, pl
 }
 
 describe('the command agent', () => {
-  it('gives the message to a real program on stdin, streams its output, and completes with it, trimmed', async () => {
+  it('sends the message to a real program on stdin, streams its output, and completes with it, trimmed', async () => {
     const { connection, start } = await begin({ program: 'cat' });
     start('t1', '\n  Grüße, "world" $HOME `id`\n\n');
     const complete = await connection.event('TASK_COMPLETE', 't1');
@@ -50,7 +50,7 @@ describe('the command agent', () => {
     expect(connection.frames).toContainEqual(expect.objectContaining({ output: '\n  Grüße, "world" $HOME `id`\n\n' }));
   });
 
-  it('fills message and session into the arguments, once, and lets no shell near them', async () => {
+  it('fills message and session into the arguments, once, and without a shell', async () => {
     const { connection, start } = await begin({
       program: process.execPath,
       args: [
@@ -67,7 +67,7 @@ describe('the command agent', () => {
     expect(JSON.parse(result)).toEqual(['{session}; echo $(id) *', `id=${sessionId}`, '{unknown}']);
   });
 
-  it('starts on Windows what npm installed there', async () => {
+  it('starts programs that npm installed on Windows', async () => {
     const program = join(home.folder(), 'my-agent');
     writeFileSync(program, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     writeFileSync(`${program}.CMD`, '"%_prog%"  "%dp0%\\my-agent.mjs" %*\r\n', { mode: 0o755 });
@@ -77,7 +77,7 @@ describe('the command agent', () => {
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('-p,hello');
   });
 
-  it('runs in the project path, and in the default path when there is none', async () => {
+  it('runs in the project path, or in the default path', async () => {
     const folder = realpathSync(home.folder());
     const first = await begin({ ...node('console.log(process.cwd(), process.env.PWD)'), projectPath: folder });
     first.start('t1');
@@ -96,7 +96,7 @@ describe('the command agent', () => {
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe(folder);
   });
 
-  it('ends with ERROR when the project path is missing, a file, or not absolute', async () => {
+  it('fails with ERROR if the project path is missing, a file, or not absolute', async () => {
     const folder = home.folder();
     writeFileSync(join(folder, 'file'), '');
     for (const [projectPath, words] of [
@@ -112,7 +112,7 @@ describe('the command agent', () => {
     }
   });
 
-  it('ends with ERROR, exit code and the end of stderr when the program fails', async () => {
+  it('fails with ERROR, exit code and the last lines of stderr if the program fails', async () => {
     const { connection, start } = await begin(
       node('console.error("first"); console.error("the reason"); process.exit(3)'),
     );
@@ -125,13 +125,13 @@ describe('the command agent', () => {
     );
   });
 
-  it('ends with ERROR and the signal when the program is killed', async () => {
+  it('fails with ERROR and the signal if the program is killed', async () => {
     const { connection, start } = await begin(node('process.kill(process.pid, "SIGKILL")'));
     start('t1');
     expect((await connection.event('ERROR', 't1')).error).toContain('SIGKILL');
   });
 
-  it('ends with ERROR when there is no such program, or it may not be executed', async () => {
+  it('fails with ERROR if the program does not exist or is not executable', async () => {
     const folder = home.folder();
     writeFileSync(join(folder, 'plain'), 'text', { mode: 0o644 });
     for (const [program, words] of [
@@ -145,19 +145,19 @@ describe('the command agent', () => {
     }
   });
 
-  it('ends with ERROR when the message is too long for an argument', async () => {
+  it('fails with ERROR if the message is too long for an argument', async () => {
     const { connection, start } = await begin({ program: 'echo', args: ['{message}'] });
     start('t1', 'x'.repeat(200 * 1024));
     expect((await connection.event('ERROR', 't1')).error).toContain('stdin');
   });
 
-  it('does not mind a program that never reads its input', async () => {
+  it('supports a program that never reads its input', async () => {
     const { connection, start } = await begin(node('process.exit(0)'));
     start('t1', 'x'.repeat(900_000));
     await connection.event('TASK_COMPLETE', 't1');
   });
 
-  it('keeps characters whole that are split between two writes', async () => {
+  it('keeps characters whole across two writes', async () => {
     const { connection, start } = await begin(
       node(
         'process.stdout.write(Buffer.from([0xe2, 0x82])); setTimeout(() => process.stdout.write(Buffer.from([0xac])), 30)',
@@ -171,7 +171,7 @@ describe('the command agent', () => {
     expect(output.join('')).toBe('€');
   });
 
-  it('bounds a result that has no end, and keeps its end', async () => {
+  it('bounds an endless result, and keeps its last part', async () => {
     const { connection, start } = await begin(node('for (let i = 0; i < 100000; i++) console.log("line " + i)'));
     start('t1');
     const { result } = await connection.event('TASK_COMPLETE', 't1');
@@ -179,7 +179,7 @@ describe('the command agent', () => {
     expect(result.endsWith('line 99999')).toBe(true);
   });
 
-  it('kills the whole process group on cancel, also what ignores SIGTERM', async () => {
+  it('kills the whole process group on cancel, including processes that ignore SIGTERM', async () => {
     const lines = await lifeLines();
     home.later(() => lines.close());
     const stubborn = `process.on('SIGTERM', () => {}); ${lines.announce('grandchild')}`;
@@ -198,10 +198,10 @@ describe('the command agent', () => {
     expect(connection.ends('t1')).toEqual([]);
   });
 
-  it('leaves nothing behind when the program exits but something it started does not', async () => {
+  it('kills leftover children after the program exits', async () => {
     const lines = await lifeLines();
     home.later(() => lines.close());
-    // The child ends only when the grandchild has announced itself; the grandchild holds stdout open.
+    // The child exits only after the grandchild has announced itself; the grandchild holds stdout open.
     const { connection, start } = await begin({
       ...node(
         `const child = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(`${lines.announce('left over')} console.log('up')`)}], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -214,7 +214,7 @@ describe('the command agent', () => {
     await lines.gone('left over');
   });
 
-  it('kills its programs when the daemon is stopped', async () => {
+  it('kills its programs when the daemon stops', async () => {
     const lines = await lifeLines();
     home.later(() => lines.close());
     const relay = await home.relay();
@@ -228,10 +228,10 @@ describe('the command agent', () => {
     expect(connection.ends('t1')).toHaveLength(1);
   });
 
-  it('runs the turns of one session one after the other', async () => {
+  it('runs the turns of one session in sequence', async () => {
     const folder = home.folder();
     mkdirSync(join(folder, 'turns'));
-    // Fails when another one is inside.
+    // Fails if another turn is inside.
     const { connection, start } = await begin({
       ...node(
         `const fs = require('fs'); fs.mkdirSync('turns/inside'); setTimeout(() => fs.rmdirSync('turns/inside'), 30)`,

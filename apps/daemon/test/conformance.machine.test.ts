@@ -1,4 +1,4 @@
-/** The program itself against every rule for daemons, with an agent that plays a script and with one that speaks ACP. */
+/** The program itself against every rule for daemons, with an agent that plays a script and with an ACP agent. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type DeviceIdentity, type Subject, daemonChecks, runDaemonCheck } from '@relay/daemon-kit/conformance';
 import { makePrivateFolder } from '@relay/daemon-kit';
@@ -43,7 +43,7 @@ describe.each(Object.keys(agents))('relay-daemon with %s', (name) => {
         return {
           async stop() {
             program.child.kill('SIGTERM');
-            // A stubborn agent keeps it for a while.
+            // A stubborn agent can delay the exit.
             const timer = setTimeout(() => program.child.kill('SIGKILL'), 20_000);
             await program.exit;
             clearTimeout(timer);
@@ -51,7 +51,7 @@ describe.each(Object.keys(agents))('relay-daemon with %s', (name) => {
         };
       },
     };
-    // An instruction of 16 MiB goes through three processes, on machines that do other things too.
+    // An instruction of 16 MiB passes through three processes, on busy machines.
     const { problem } = await runDaemonCheck(check, subject, { waitMs: 30_000 });
     expect(problem === undefined ? '' : `${problem}\n${said()}`).toBe('');
   });

@@ -7,7 +7,7 @@ export const demoAgentFile = fileURLToPath(new URL('../scripts/demo-agent.mjs', 
 
 export type DemoOptions = Omit<Partial<AcpOptions>, 'timings'> & { timings?: Partial<AcpTimings> };
 
-/** `home` is where the agent keeps its sessions; `defaultPath` is where turns without a project run. */
+/** `home`: the folder of the agent's sessions; `defaultPath`: the folder of turns without a project. */
 export function demoAgent(home: ReturnType<typeof house>, options: DemoOptions & { home?: string } = {}) {
   const defaultPath = home.folder();
   const { home: agentHome = home.folder(), env = {}, timings = {}, ...rest } = options;

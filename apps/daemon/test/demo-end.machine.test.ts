@@ -1,4 +1,4 @@
-/** The demonstration agent whose daemon was killed, which ends nothing and says nothing more. */
+/** The demonstration agent after its daemon was killed without closing the protocol. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -15,7 +15,7 @@ afterEach(() => {
 
 describe('the demonstration agent', () => {
   it.each(['mute', 'work', 'hang'])(
-    'ends when its daemon is gone, though its turn "%s" has no end',
+    'exits when its daemon is gone, also during its endless turn "%s"',
     async (word) => {
       const env = { PATH: process.env.PATH, DEMO_AGENT_HOME: home.folder() };
       const child = spawn(process.execPath, [demoAgentFile], { env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -31,7 +31,7 @@ describe('the demonstration agent', () => {
       const { sessionId } = await ask('session/new', { cwd: home.folder(), mcpServers: [] });
       const prompt = (text: string) => ({ sessionId, prompt: [{ type: 'text', text }] });
       const line = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 9, method, params });
-      // The call behind it shows that the turn has begun.
+      // The answer to the second request shows that the turn has started.
       child.stdin.write(`${line('session/prompt', prompt(word))}\n`);
       await ask('session/list', {});
       child.stdin.end();

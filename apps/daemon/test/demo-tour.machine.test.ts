@@ -1,4 +1,4 @@
-/** The demonstration as a person without an agent meets it: it introduces itself, and shows what is chosen. */
+/** The demonstration as a person without an agent meets it: it introduces itself, and shows the chosen feature. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { demoAgent } from './demo-agent.ts';
@@ -23,7 +23,7 @@ const begin = async () => {
     return `t${last}`;
   };
   type Asking = typeof hello;
-  /** Answers as the relay does: bound to the question. */
+  /** Answers like the relay: bound to the question. */
   const choose = ({ question }: Asking, label: string) => {
     last += 1;
     const option = question?.options?.find((one) => one.label === label);
@@ -41,7 +41,7 @@ const begin = async () => {
 };
 
 describe('the demonstration', () => {
-  it('introduces itself in sentences, and offers what it can show as choices', async () => {
+  it('introduces itself in sentences, and offers its features as choices', async () => {
     const { connection, hello, choose, parts } = await begin();
     expect(hello.prompt).toBe('What should I show you?');
     expect(hello.options?.map(({ label }) => label)).toEqual([
@@ -57,7 +57,7 @@ describe('the demonstration', () => {
     expect((await connection.event('TASK_COMPLETE', task)).result).toContain('Write anything to see more.');
   });
 
-  it('asks for a permission, and goes on with the answer', async () => {
+  it('asks for a permission, and continues with the answer', async () => {
     const { connection, hello, say, choose } = await begin();
     const asking = await connection.event('WAIT_FOR_USER', choose(hello, 'Ask for permission'));
     expect(asking.options?.map(({ label }) => label)).toEqual(['Allow once', 'Reject']);
@@ -69,7 +69,7 @@ describe('the demonstration', () => {
     expect((await connection.event('TASK_COMPLETE', choose(second, 'Reject'))).result).toContain('I’ll leave it.');
   });
 
-  it('shows a diff of a file that there is not, and a failure, and touches nothing', async () => {
+  it('shows a diff of a file that does not exist, and a failure, and touches nothing', async () => {
     const { connection, say, parts, defaultPath } = await begin();
     await connection.event('TASK_COMPLETE', say('show a diff'));
     const edit = (await parts()).find(({ kind, does }) => kind === 'tool' && does === 'edit');
@@ -79,7 +79,7 @@ describe('the demonstration', () => {
     expect(readdirSync(defaultPath)).toEqual([]);
   });
 
-  it('works for a while with a plan, and stops when it is told to', async () => {
+  it('works for a while with a plan, and stops on cancel', async () => {
     const { connection, say, parts } = await begin();
     const task = say('Long task');
     await connection.event('PROGRESS', task);

@@ -1,4 +1,4 @@
-/** `--desk full|show|off`: how much a machine lets apps see of its terminals. */
+/** `--desk full|show|off`: the visibility of a machine's terminals to apps. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { makePrivateFolder, silentLog } from '@relay/daemon-kit';
 import { agentOf } from '../src/agents/choice.ts';
@@ -23,7 +23,7 @@ describe('--desk', () => {
     expect(agentWith('off').holders).toBeUndefined();
   });
 
-  it('44: takes three words, and register keeps them', () => {
+  it('44: accepts three values, and register keeps them', () => {
     expect(deskModeOf({})).toBeUndefined();
     expect(deskModeOf({ desk: 'show' })).toBe('show');
     expect(() => deskModeOf({ desk: 'never' })).toThrow('--desk must be full, show or off.');

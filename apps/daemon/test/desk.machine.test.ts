@@ -1,4 +1,7 @@
-/** Local sessions of an agent whose files have no reader: it is asked for its list; and sessions that must stay hidden. */
+/**
+ * Local sessions of an agent whose files the daemon cannot read: it asks the agent for its list. Also sessions that
+ * must stay hidden.
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +21,7 @@ afterEach(() => home.clear());
 const time = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 type Words = readonly [role: string, text: string, id?: string][];
-/** A session of the demonstration agent, as another process of it would write it. */
+/** A session of the demonstration agent, written like another process of it would. */
 const written = (folder: string, id: string, cwd: string, words: Words, from = 0) =>
   appendFileSync(
     join(folder, `${id}.jsonl`),
@@ -28,7 +31,11 @@ const written = (folder: string, id: string, cwd: string, words: Words, from = 0
     ]),
   );
 
-async function begin({ env = {}, more = [] }: { env?: Record<string, string>; more?: Words } = {}) {
+async function begin({
+  env = {},
+  more = [],
+  mark = 'desk-1.jsonl',
+}: { env?: Record<string, string>; more?: Words; mark?: string } = {}) {
   const [agentHome, allowed, forbidden, calls] = [home.folder(), home.folder(), home.folder(), home.folder()];
   written(agentHome, 'desk-1', allowed, [['user', 'hi there'], ['agent', 'hello'], ...more]);
   written(agentHome, 'desk-2', forbidden, [['user', 'a secret']]);
@@ -39,7 +46,7 @@ async function begin({ env = {}, more = [] }: { env?: Record<string, string>; mo
   const callFile = join(calls, 'calls');
   const rules = { defaultPath: allowed, allowed: [allowed] };
   const { agent } = demoAgent(home, { home: agentHome, rules, env: { DEMO_AGENT_CALLS: callFile, ...env } });
-  const preset = { ...presetOf('opencode')!, marks: [join(agentHome, 'desk-1.jsonl')] };
+  const preset = { ...presetOf('opencode')!, marks: [join(agentHome, mark)] };
   const outside = deskOf({ agent, preset, env: {}, rules, log: silentLog, timings: { listGapMs: 20 } });
   const relay = await home.relay();
   home.daemon(relay, agent, { outside, timings: { watchIntervalMs: 20, reportIntervalMs: 50 } });
@@ -52,7 +59,7 @@ async function begin({ env = {}, more = [] }: { env?: Record<string, string>; mo
   };
 }
 
-/** The first report that names sessions. */
+/** The first report with sessions. */
 async function listed(connection: DoubleConnection) {
   for (;;) {
     const { sessions } = await connection.frame('report_sessions');
@@ -66,8 +73,8 @@ async function page(connection: DoubleConnection, sessionId: string) {
 const words = (messages: readonly { role: string; content: string }[]) =>
   messages.map(({ role, content }) => `${role} ${content}`);
 
-describe('a session that an agent lists', () => {
-  it('is reported with title, project and time, and nothing is loaded for it', async () => {
+describe("a session in an agent's list", () => {
+  it('is reported with title, project and time, without loading it', async () => {
     const { connection, allowed, called } = await begin();
     const sessions = await listed(connection);
     expect(sessions).toEqual([
@@ -79,7 +86,17 @@ describe('a session that an agent lists', () => {
     expect(called().filter((name) => name !== 'initialize')).toEqual(['list', 'list', 'list']);
   });
 
-  it('is loaded when it is read, once, and its messages keep their uuids', async () => {
+  it('is found when an entry of a marked folder changes', async () => {
+    const { connection, agentHome, allowed } = await begin({ mark: '*' });
+    await listed(connection);
+    written(agentHome, 'desk-6', allowed, [['user', 'begun later']]);
+    for (;;) {
+      const sessions = await listed(connection);
+      if (sessions.some(({ session_id: id }) => id === 'desk-6')) break;
+    }
+  });
+
+  it('is loaded when an app reads it, once, and its messages keep their uuids', async () => {
     const { connection, called } = await begin();
     await listed(connection);
     const first = await page(connection, 'desk-1');
@@ -88,7 +105,7 @@ describe('a session that an agent lists', () => {
     expect(called().filter((name) => name === 'load')).toHaveLength(1);
   });
 
-  it('has all that the agent said under one id, before and after a tool call, each once', async () => {
+  it('has every text that the agent sent under one id, before and after a tool call, each once', async () => {
     const { connection } = await begin({ more: [['agent', 'I look.', 'm1'], ['tool', 'look'], ['agent', 'Found.', 'm1']] }); // prettier-ignore
     await listed(connection);
     const messages = (await page(connection, 'desk-1')).messages ?? [];
@@ -96,7 +113,7 @@ describe('a session that an agent lists', () => {
     expect(new Set(messages.map(({ uuid }) => uuid)).size).toBe(4);
   });
 
-  it('A9: is reported, read and gone on with when the agent does not tell its time', async () => {
+  it('A9: is reported, read and continued without a time from the agent', async () => {
     const { connection } = await begin({ env: { DEMO_AGENT_WITHOUT: 'times' } });
     const sessions = await listed(connection);
     expect(sessions.map(({ session_id: id, title }) => `${id} ${title}`)).toEqual(['desk-1 hi there', 'desk-3 old']);
@@ -120,7 +137,7 @@ describe('a session that an agent lists', () => {
     ]);
   });
 
-  it('that could not be read says so, and is continued when it can', async () => {
+  it('reports a read failure, and continues when the agent works again', async () => {
     const { connection, agentHome } = await begin();
     await listed(connection);
     const fault = join(agentHome, 'DEMO_AGENT_FAULT');
@@ -136,7 +153,7 @@ describe('a session that an agent lists', () => {
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: from afar');
   });
 
-  it('can be cancelled while its words are fetched', async () => {
+  it('can be cancelled while the daemon loads its messages', async () => {
     const { connection } = await begin();
     await listed(connection);
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
@@ -160,7 +177,7 @@ describe('a session that an agent lists', () => {
     });
   });
 
-  it('is not there when the agent has no list, and the agent is not asked for it', async () => {
+  it('is missing if the agent has no list, and the daemon does not ask for one', async () => {
     const { connection, called } = await begin({ env: { DEMO_AGENT_WITHOUT: 'list' } });
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
     await connection.event('TASK_COMPLETE', 't1');
@@ -168,7 +185,7 @@ describe('a session that an agent lists', () => {
     expect(called()).not.toContain('list');
   });
 
-  it('is there without its words when the agent can resume it but not load it', async () => {
+  it('has no messages when the agent can resume it but not load it', async () => {
     const { connection } = await begin({ env: { DEMO_AGENT_WITHOUT: 'load' } });
     await listed(connection);
     expect((await page(connection, 'desk-1')).messages).toEqual([]);
@@ -176,7 +193,7 @@ describe('a session that an agent lists', () => {
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: from afar');
   });
 
-  it('costs nothing when the agent cannot even be started', async () => {
+  it('costs nothing when the agent cannot even start', async () => {
     const { connection } = await begin({ env: { DEMO_AGENT_FAULT: 'exit' } });
     for (let report = 0; report < 3; report++) expect((await connection.frame('report_sessions')).sessions).toEqual([]);
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
@@ -184,8 +201,8 @@ describe('a session that an agent lists', () => {
   });
 });
 
-describe('a session outside the folders that are allowed', () => {
-  it.each(['desk-2', 'desk-4', 'desk-5'])('is not listed, read, watched or gone on with: %s', async (id) => {
+describe('a session outside the allowed folders', () => {
+  it.each(['desk-2', 'desk-4', 'desk-5'])('is not listed, read, watched or continued: %s', async (id) => {
     const { connection, called } = await begin();
     expect(JSON.stringify(await listed(connection))).not.toMatch(/desk-[245]|secret/);
     expect(await page(connection, id)).toMatchObject({ messages: [], error: 'this device has no such session' });
@@ -197,7 +214,7 @@ describe('a session outside the folders that are allowed', () => {
     expect(JSON.stringify(connection.frames)).not.toContain('secret');
   });
 
-  it('is not listed or read by the program, whose agent keeps files', async () => {
+  it('is not listed or read from the files of the agent', async () => {
     const [root, allowed] = [home.folder(), home.folder()];
     const kept = (id: string, cwd: string) => {
       const folder = join(root, '.claude', 'projects', `-${id}`);

@@ -49,7 +49,7 @@ async function doctor(folder: string) {
 }
 
 describe('relay-daemon doctor', () => {
-  it('finds everything in order, down to a session that the agent opens', async () => {
+  it('reports success for everything, including a session that the agent opens', async () => {
     const folder = await place({ kind: 'acp', preset: 'demo', env: { DEMO_AGENT_HOME: home.folder() } });
     const { code, of } = await doctor(folder);
     expect(code).toBe(0);
@@ -64,24 +64,24 @@ describe('relay-daemon doctor', () => {
 
   it.each<[string, AgentChoice, string, string]>([
     [
-      'an agent that is not installed',
+      'a missing agent',
       { kind: 'acp', preset: 'kilo', program: 'no-kilo-here' },
       'Agent',
       'npm install --global @kilocode/cli',
     ],
     [
-      'an agent that is not logged in',
+      'an agent without a login',
       { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_FAULT: 'auth' } },
       'Session',
       'not logged in',
     ],
     [
-      'an agent that dies',
+      'an agent that crashes',
       { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_FAULT: 'exit' } },
       'Session',
       'cannot work like this',
     ],
-  ])('names %s and what to do', async (_name, agent, about, words) => {
+  ])('reports %s and the remedy', async (_name, agent, about, words) => {
     const env = { DEMO_AGENT_HOME: home.folder(), ...agent.env };
     const { code, of } = await doctor(await place({ ...agent, env }));
     expect(code).toBe(1);
@@ -89,19 +89,19 @@ describe('relay-daemon doctor', () => {
     expect(`${of(about)?.says} ${of(about)?.remedy}`).toContain(words);
   });
 
-  it('B7: says that a proxy on the way drops the request for a WebSocket', async () => {
+  it('B7: reports that a proxy drops the request for a WebSocket', async () => {
     const { code, of } = await doctor(await place({ kind: 'scripted' }, new Date(), undefined, 426));
     expect(code).toBe(1);
     expect(of('WebSocket')).toMatchObject({ state: 'bad', says: expect.stringContaining('a proxy on the way') });
   });
 
-  it('notices a server that is no relay', async () => {
+  it('detects a server that is not a relay', async () => {
     const { code, of } = await doctor(await place({ kind: 'scripted' }, new Date(), '<html>Welcome to nginx</html>'));
     expect(code).toBe(1);
     expect(of('Relay')).toMatchObject({ state: 'bad', says: expect.stringContaining('does not answer like a relay') });
   });
 
-  it('notices a clock that is wrong, and a relay that is away', async () => {
+  it('detects a wrong clock, and an unreachable relay', async () => {
     const late = await doctor(await place({ kind: 'scripted' }, new Date(Date.now() + 3_600_000)));
     expect(late.of('Clock')?.says).toContain('60 min behind');
     const { code, of } = await doctor(registered(home, { url: 'http://127.0.0.1:9' } as Relay));
@@ -111,7 +111,7 @@ describe('relay-daemon doctor', () => {
 });
 
 describe('relay-daemon agents', () => {
-  it('lists every agent with how to install it, and finds what is in the PATH', async () => {
+  it('lists every agent with its installation, and finds agents in the PATH', async () => {
     const { out } = await runProgram(['agents', '--json'], { PATH: '/nowhere' });
     const { agents } = JSON.parse(out) as { agents: { name: string; installed: boolean; install: string }[] };
     expect(agents.map(({ name }) => name)).toContain('opencode');

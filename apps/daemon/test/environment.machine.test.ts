@@ -20,7 +20,7 @@ const inherited = {
 };
 const settings = { CLAUDE_CODE_OAUTH_TOKEN: 'of the person', CLAUDE_CODE_USE_BEDROCK: '1', ANTHROPIC_API_KEY: 'sk' };
 
-/** Writes its environment into a file and ends. */
+/** Writes its environment into a file and exits. */
 function recorder() {
   const file = join(home.folder(), 'environment.json');
   const write = `require('node:fs').writeFileSync(${JSON.stringify(file)}, JSON.stringify(process.env))`;
@@ -40,7 +40,7 @@ async function runOnce(agent: Parameters<typeof home.daemon>[1], outcome: 'TASK_
 
 describe('B6: the environment of an agent', () => {
   it.each(['acp', 'command', 'doctor'])(
-    'has neither the secrets of the daemon nor markers of another session, and keeps settings (%s)',
+    "has neither the daemon's secrets nor markers of another session, and keeps settings (%s)",
     async (kind) => {
       Object.assign(process.env, inherited, settings);
       const { start, names } = recorder();
@@ -55,7 +55,7 @@ describe('B6: the environment of an agent', () => {
     },
   );
 
-  it('contains a marker that the person chose for the agent, but no secret', async () => {
+  it('contains a marker that the user set for the agent, but no secret', async () => {
     const { start, names } = recorder();
     await probeAgent({ ...start, env: { CLAUDE_CODE_ENTRYPOINT: 'own', RELAY_DAEMON_KEY: 'rly_key' } });
     expect(names()).toMatchObject({ CLAUDE_CODE_ENTRYPOINT: 'own' });

@@ -34,7 +34,7 @@ async function begin(options: DemoOptions = {}) {
   const app = await connectApp(relay);
   home.later(() => app.close());
   daemon.start();
-  // Its capabilities are written down by then.
+  // Its capabilities are saved by then.
   await app.next('device_status', (frame) => frame.deviceId === deviceId);
   const update = (match: (session: Session) => boolean) =>
     app.next('session_update', ({ session }) => match(session as Session)).then(({ session }) => session as Session);
@@ -59,7 +59,7 @@ describe('an app and an agent', () => {
     await said('seen: nothing');
   });
 
-  it('are told in one sentence when the agent takes none', async () => {
+  it('get one sentence when the agent accepts no images', async () => {
     const { app, update, create } = await begin({ env: { DEMO_AGENT_WITHOUT: 'images' } });
     expect((await create('look', [png])).status).toBe(201);
     await update(({ status }) => status === 'failed');
@@ -69,19 +69,19 @@ describe('an app and an agent', () => {
     ]);
   });
 
-  it('do not lose a question to images, which are no answer', async () => {
+  it('keep a question open after a message with images, which is not an answer', async () => {
     const { update, said, create, call } = await begin();
     await create('perm');
     const { id } = await update(({ status }) => status === 'waiting');
     await call('POST', id, '/messages', { content: 'Allow', images: [png] });
     await update(({ status }) => status === 'failed');
-    // The daemon reports the question as open again; before that, a message waits for it.
+    // The daemon reports the question as open again; until then a message waits for it.
     await update(({ status, lastTask }) => status === 'waiting' && lastTask?.state === 'failed');
     await call('POST', id, '/messages', { content: 'Allow' });
     await said('permission: y');
   });
 
-  it('share slash commands and how full the context is', async () => {
+  it('share slash commands and the fill level of the context', async () => {
     const { update, create, call } = await begin();
     await create('hello');
     const { id } = await update(({ status }) => status === 'idle');
@@ -105,7 +105,7 @@ describe('an app and an agent', () => {
     });
   });
 
-  it('§2: share what the session has cost, and the limits of the plan', async () => {
+  it("§2: share the session's cost, and the limits of the plan", async () => {
     const { update, create, call } = await begin();
     await create('spend 0.5 1.42');
     const { id } = await update(({ lastTask }) => lastTask?.state === 'completed');

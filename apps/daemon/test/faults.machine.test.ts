@@ -1,6 +1,6 @@
 /**
- * The agent or the daemon dies at every step of a turn: no task stays without an end, and none has two different ones, but for one whose
- * question died with it: that is told.
+ * The agent or the daemon dies at every step of a turn: every task gets an outcome, and no task gets two different
+ * ones, except a task whose question died with it: the daemon reports that.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -23,7 +23,7 @@ async function begin(env: Record<string, string> = {}) {
   const agent = { kind: 'acp', preset: 'demo', env: { DEMO_AGENT_HOME: home.folder(), ...env } } as const;
   if (config) writeConfig(place, { ...config, agent });
   const pidFile = join(place.stateDir, 'agents.json');
-  // Last of all: what a killed daemon leaves on purpose.
+  // Runs last: kills the processes that a killed daemon leaves on purpose.
   home.later(() => {
     const left = existsSync(pidFile) ? (JSON.parse(readFileSync(pidFile, 'utf8')) as number[]) : [];
     for (const pid of left.filter(lives)) process.kill(-pid, 'SIGKILL');
@@ -32,7 +32,7 @@ async function begin(env: Record<string, string> = {}) {
   const start = () => running(home, folder);
   const program = start();
   const connection = await relay.connection();
-  /** The agent processes of the daemon, once there are any. */
+  /** The agent processes of the daemon, once they exist. */
   const agents = async () => {
     for (;;) {
       const pids = existsSync(pidFile) ? (JSON.parse(readFileSync(pidFile, 'utf8')) as number[]) : [];
@@ -49,7 +49,7 @@ const startTask = (connection: DoubleConnection, instruction: string) =>
 const resumeTask = (connection: DoubleConnection, taskId: string, session: string, message: string) =>
   connection.send({ type: 'task_resume', task_id: taskId, session_id: session, message });
 
-/** Whether it runs; dead processes stay in the table where they are never reaped. */
+/** Whether the process runs; dead processes stay in the table if no parent reaps them. */
 function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -60,7 +60,7 @@ function lives(pid: number): boolean {
   }
 }
 
-/** A step of a turn: how to get there. Returns the session, if it has a name by then. */
+/** A step of a turn and the way to reach it. Returns the session, if it has a name by then. */
 const steps: Record<string, { env?: Record<string, string>; reach: (world: World) => Promise<string> }> = {
   'the session is being opened': {
     env: { DEMO_AGENT_FAULT: 'hang-new' },
@@ -107,7 +107,7 @@ const steps: Record<string, { env?: Record<string, string>; reach: (world: World
 const names = Object.keys(steps);
 
 describe('the daemon is killed while', () => {
-  it.each(names)('%s: after its restart every task has its end, and the session goes on', async (name) => {
+  it.each(names)('%s: after its restart every task has its outcome, and the session continues', async (name) => {
     const { env, reach } = steps[name]!;
     const world = await begin(env);
     const { program, relay, connection, start } = world;
@@ -119,7 +119,7 @@ describe('the daemon is killed while', () => {
     await after.settle();
     for (const taskId of name.includes('next question') ? ['t1', 't2'] : ['t1']) {
       const ends = [...connection.ends(taskId), ...after.ends(taskId)];
-      // A relay may see an end twice, but never two different ones; a question is followed by the news that it is gone (A5).
+      // A relay can get an outcome twice, but never two different ones; after a question it gets the loss as well (A5).
       const different = new Map(ends.map((end) => [JSON.stringify(end), end.event_type]));
       const asked = { 'the agent waits for an answer': 't1', 'an answer brought the next question': 't2' }[name];
       if (asked === taskId) expect([...different.values()]).toEqual(['WAIT_FOR_USER', 'ERROR']);
@@ -130,7 +130,7 @@ describe('the daemon is killed while', () => {
     expect((await after.event('TASK_COMPLETE', 't9')).result).toMatch(/^echo \d: and now$/);
   });
 
-  it('the relay cannot hear the end: the next daemon sends it', async () => {
+  it('the relay cannot get the outcome: the next daemon sends it', async () => {
     const { program, relay, connection, start } = await begin();
     startTask(connection, 'hello');
     await connection.event('SESSION_STARTED', 't1');
@@ -145,7 +145,7 @@ describe('the daemon is killed while', () => {
 });
 
 describe('the agent is killed while', () => {
-  it.each(names)('%s: every task has one end, and the session goes on', async (name) => {
+  it.each(names)('%s: every task has one outcome, and the session continues', async (name) => {
     const { env, reach } = steps[name]!;
     const world = await begin(env);
     const { connection, agents, program } = world;
@@ -164,7 +164,7 @@ describe('the agent is killed while', () => {
     else expect(ends).toHaveLength(1);
   });
 
-  it('its turn is being cancelled: there is no end, and the session goes on', async () => {
+  it('its turn is being cancelled: the task gets no outcome, and the session continues', async () => {
     const { connection, agents } = await begin();
     startTask(connection, 'deaf');
     const { session_id: session } = await connection.event('OUTPUT', 't1');
@@ -178,7 +178,7 @@ describe('the agent is killed while', () => {
 });
 
 describe('a daemon that was killed', () => {
-  it('leaves no agent behind: the next one ends what the first one left', async () => {
+  it("leaves no agent behind: the next one kills the first one's processes", async () => {
     const { program, relay, connection, start, agents } = await begin();
     startTask(connection, 'hang');
     await connection.event('OUTPUT', 't1');
@@ -189,7 +189,7 @@ describe('a daemon that was killed', () => {
     const next = start();
     await relay.connection();
     await next.says(/ERROR|turned|connected/);
-    // A killed process is listed until its parent has read its end.
+    // A killed process stays listed until its parent has reaped it.
     for (const pid of left) while (lives(pid)) await delay(20);
   });
 });

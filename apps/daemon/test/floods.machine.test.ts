@@ -1,4 +1,4 @@
-/** An agent that tells too much, and a disk that takes no more: what it costs, and whom. */
+/** An agent with excessive output, and a full disk: the cost, and the sessions that bear it. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync, readdirSync } from 'node:fs';
@@ -30,8 +30,8 @@ async function pageOf(connection: DoubleConnection, sessionId: string, limit = 2
   return { items: (frame.messages ?? []) as Item[], hasMore: frame.has_more, bytes: JSON.stringify(frame).length };
 }
 
-describe('an agent that tells 100 MB of output, 50,000 calls and titles of a megabyte', () => {
-  it('costs its bounds, and no other session its turn', async () => {
+describe('an agent that sends 100 MB of output, 50,000 calls and titles of a megabyte', () => {
+  it('costs no more than its bounds, and disturbs no other session', async () => {
     const { relay, folder } = await prepared();
     const { child } = running(home, folder);
     const connection = await relay.connection();
@@ -52,15 +52,15 @@ describe('an agent that tells 100 MB of output, 50,000 calls and titles of a meg
     for (const { part } of tools)
       expect(Buffer.byteLength(part.title as string)).toBeLessThanOrEqual(transcriptLimits.inputBytes);
     expect(tools.every(({ part }) => part.status !== 'pending' && part.status !== 'running')).toBe(true);
-    // The most that the process ever had in memory, in KiB.
+    // The peak memory of the process, in KiB.
     const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]);
     expect(peak).toBeLessThan(600 * 1024);
   }, 300_000);
 });
 
-describe('a disk that takes no more in the middle of a turn', () => {
+describe('a disk that fills up during a turn', () => {
   const main = fileURLToPath(new URL('../dist/bundle.js', import.meta.url));
-  /** 256 blocks of 512 bytes for every file: what goes beyond is refused with EFBIG, as a full disk refuses with ENOSPC. */
+  /** 256 blocks of 512 bytes per file: larger writes fail with EFBIG, as they fail with ENOSPC on a full disk. */
   const limited = async ({ relay, folder }: { relay: RelayDouble; folder: string }) => {
     const words = [process.execPath, main, 'run', '--home', folder];
     const child = spawn('sh', ['-c', `trap '' XFSZ; ulimit -f 256; exec "$0" "$@"`, ...words], { stdio: 'ignore' });
@@ -73,7 +73,7 @@ describe('a disk that takes no more in the middle of a turn', () => {
     return { connection: await relay.connection(), stop };
   };
 
-  it('is told, with the answer; the file stays whole, also behind a torn row, and the session goes on', async () => {
+  it('is reported with the answer; the file stays valid, also after a torn row, and the session continues', async () => {
     const world = await prepared();
     const { connection, stop } = await limited(world);
     start(connection, 't1', 'flood');

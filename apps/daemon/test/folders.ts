@@ -1,4 +1,4 @@
-/** Folders that disappear after the test. */
+/** Folders that are removed after the test. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Programs that have a session open outside of the daemon, by the records of agents; and how a terminal closes. */
+/** Programs that hold a session outside the daemon, according to the agents' records; and how a terminal closes. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const place = () => {
   const root = folders.make();
   return { root, folder: join(root, '.claude') };
 };
-/** A process that is no agent. */
+/** A process that is not an agent. */
 const sleeper = (options: object = {}) => {
   const { pid } = spawn('sleep', ['1000'], { stdio: 'ignore', ...options });
   others.push(pid!);
@@ -43,7 +43,7 @@ const put = (folder: string, pid: number, fields: object) => {
     JSON.stringify({ pid, sessionId: 's1', status: 'idle', ...fields }),
   );
 };
-/** A user whose processes are not ours. */
+/** A user with processes outside our control. */
 const foreignPid = () =>
   process.getuid?.() === 0
     ? sleeper({ uid: 65_534, gid: 65_534 })
@@ -51,7 +51,7 @@ const foreignPid = () =>
 const ownerOf = (pid: string) => /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
 
 describe('a holder of a session', () => {
-  it.each(['idle', 'busy', 'waiting'] as const)('44: is shown with its terminal while it is %s', async (status) => {
+  it.each(['idle', 'busy', 'waiting'] as const)('44: appears with its terminal while it is %s', async (status) => {
     const { root, folder } = place();
     await desk.open({ folder, sessionId: 's1', status });
     const held = holders(root).of('s1');
@@ -62,7 +62,7 @@ describe('a holder of a session', () => {
     expect(holders(root).of('another')).toBeUndefined();
   });
 
-  it('44: is closed by one SIGINT, and its shell and a second terminal live on', async () => {
+  it('44: closes after one SIGINT, and its shell and a second terminal survive', async () => {
     const { root, folder } = place();
     const one = await desk.open({ folder, sessionId: 's1' });
     const other = await desk.open({ folder, sessionId: 's2' });
@@ -74,7 +74,7 @@ describe('a holder of a session', () => {
     expect(await holders(root).end('s1', false)).toEqual({ result: 'not_held' });
   });
 
-  it('44: that works or waits for a person is closed only on request', async () => {
+  it('44: closes only on request while it works or waits for a person', async () => {
     const { root, folder } = place();
     const { pid } = await desk.open({ folder, sessionId: 's1', status: 'busy' });
     expect(await holders(root).end('s1', false)).toMatchObject({ result: 'busy' });
@@ -96,7 +96,7 @@ describe('a holder of a session', () => {
     expect(await holders(root).end('s1', false)).toMatchObject({ result: 'released' });
   });
 
-  it('44: that ignores both signals lives on, and the answer is failed with its terminal', async () => {
+  it('44: survives if it ignores both signals, and the answer is failed with its terminal', async () => {
     const { root, folder } = place();
     const { pid } = await desk.open({ folder, sessionId: 's1', ignores: 'SIGINT SIGTERM' });
     const { terminal } = holders(root).of('s1')!;
@@ -107,7 +107,7 @@ describe('a holder of a session', () => {
     expect(lives(pid)).toBe(true);
   });
 
-  it('44: is shown and never closed with --desk show', async () => {
+  it('44: appears and never closes with --desk show', async () => {
     const { root, folder } = place();
     const { pid } = await desk.open({ folder, sessionId: 's1' });
     expect(holders(root, { mode: 'show' }).of('s1')).toMatchObject({ sure: true, ends: false });
@@ -115,7 +115,7 @@ describe('a holder of a session', () => {
     expect(lives(pid)).toBe(true);
   });
 
-  it('44: is no process of the daemon itself', async () => {
+  it("44: excludes the daemon's own processes", async () => {
     const { root, folder } = place();
     await desk.open({ folder, sessionId: 's1', env: { RELAY_DAEMON_AGENT: 'test' } });
     expect(holders(root).of('s1')).toBeUndefined();
@@ -123,14 +123,14 @@ describe('a holder of a session', () => {
 });
 
 describe('a record of a holder', () => {
-  it('44: that names another program counts for nothing', () => {
+  it('44: is ignored if it names another program', () => {
     const { root, folder } = place();
     const pid = sleeper();
     put(folder, pid, { procStart: startOf(pid) });
     expect(holders(root).of('s1')).toBeUndefined();
   });
 
-  it('44: that names a later process with the same number is never signalled', async () => {
+  it('44: never causes a signal if it names a later process with the same number', async () => {
     const { root, folder } = place();
     const { pid } = await desk.open({ folder, sessionId: 's1' });
     put(folder, pid, { procStart: String(Number(startOf(pid)) - 1) });
@@ -139,14 +139,14 @@ describe('a record of a holder', () => {
     expect(lives(pid)).toBe(true);
   });
 
-  it('44: that names a process of another user counts for nothing', () => {
+  it("44: is ignored if it names another user's process", () => {
     const { root, folder } = place();
     const pid = foreignPid();
     put(folder, pid, { procStart: startOf(pid) });
     expect(holders(root).of('s1')).toBeUndefined();
   });
 
-  it('44: without a start time is likely, and is never signalled', async () => {
+  it('44: without a start time is likely, and never causes a signal', async () => {
     const { root, folder } = place();
     const { pid } = await desk.open({ folder, sessionId: 's1' });
     put(folder, pid, {});
@@ -155,7 +155,7 @@ describe('a record of a holder', () => {
     expect(lives(pid)).toBe(true);
   });
 
-  it('44: of a number that is gone, torn or without a session counts for nothing', () => {
+  it('44: is ignored if its process is gone, its file is torn or its session is missing', () => {
     const { root, folder } = place();
     put(folder, 4_000_000, { procStart: '1' });
     put(folder, process.pid, { sessionId: 7 });
@@ -165,7 +165,7 @@ describe('a record of a holder', () => {
 });
 
 describe('a lock of Codex', () => {
-  it('44: of a server that has two sessions is shared, and the server lives on', async () => {
+  it('44: of a server with two sessions is shared, and the server survives', async () => {
     const root = folders.make();
     const locks = join(root, '.codex/thread-writer-locks');
     mkdirSync(locks, { recursive: true });
@@ -182,7 +182,7 @@ describe('a lock of Codex', () => {
 });
 
 describe('a record of another agent', () => {
-  it('44: of Qwen Code is sure when the process started with it, of Copilot never', async () => {
+  it('44: of Qwen Code is certain if the process started with it, of Copilot never', async () => {
     const root = folders.make();
     const { pid } = await desk.open({ folder: join(root, '.claude'), sessionId: 'x' });
     const chats = join(root, '.qwen/projects/p/chats');
@@ -206,7 +206,7 @@ describe('a record of another agent', () => {
   });
 });
 
-describe('a history of Claude Code that ends with a call', () => {
+describe('a history of Claude Code with an open call at its end', () => {
   const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
   const rows = [
     { type: 'user', uuid: 'u1', cwd: '/my/project', message: { role: 'user', content: 'go' } },
@@ -233,7 +233,7 @@ describe('a history of Claude Code that ends with a call', () => {
     return { folder, here, outside: historyOf(presetOf('claude_code'), { HOME: root }, here)! };
   };
 
-  it('44: is at work while its terminal lives, and is over when it has left', async () => {
+  it('44: is active while its terminal lives, and complete after it left', async () => {
     const { folder, here, outside } = scene();
     await desk.open({ folder, sessionId: 's1', status: 'busy' });
     expect(outside.sessions()).toMatchObject([{ sessionId: 's1', isActive: true }]);
@@ -245,7 +245,7 @@ describe('a history of Claude Code that ends with a call', () => {
     expect(outside.sessions()).toMatchObject([{ isActive: false }]);
   });
 
-  it('44: closes at the relay with a mark, and a watcher gets that without another line in the file', async () => {
+  it('44: closes at the relay with a mark, and a watcher gets it without another line in the file', async () => {
     const { folder, here, outside } = scene();
     await desk.open({ folder, sessionId: 's1', status: 'busy' });
     const relay = await home.relay({ declares: ['transcript', 'prompts', 'desk'] });
@@ -263,12 +263,12 @@ describe('a history of Claude Code that ends with a call', () => {
     expect(await read()).toEqual(['user', 'text', 'tool unknown', 'mark interrupted']);
   });
 
-  it('44: stays open as before for a Claude Code that notes no programs', () => {
+  it('44: stays open for a Claude Code version without program records', () => {
     expect(scene().outside.read('s1')?.open).toBe(true);
   });
 });
 
-it('44: the command continues a session in its folder, whatever its name is', () => {
+it('44: the command continues a session in its folder, with any name', () => {
   const claude = holders('/home/ada');
   expect(claude.command('s1', '/home/ada/projects/garden-api')).toBe('cd ~/projects/garden-api && claude --resume s1');
   expect(claude.command('s1', "/srv/it's $HOME")).toBe(String.raw`cd '/srv/it'\''s $HOME' && claude --resume s1`);

@@ -21,7 +21,7 @@ const config = {
 };
 
 describe('the home of the daemon', () => {
-  it('follows XDG, is moved by RELAY_DAEMON_HOME, and by --home above all', () => {
+  it('follows XDG, RELAY_DAEMON_HOME overrides it, and --home overrides both', () => {
     expect(homeOf({ env: { HOME: '/u' } })).toMatchObject({
       configFile: '/u/.config/relay-daemon/config.json',
       stateDir: '/u/.local/state/relay-daemon',
@@ -38,7 +38,7 @@ describe('the home of the daemon', () => {
     expect(homeOf({ home: '/h', env: { RELAY_DAEMON_HOME: '/r' } })).toMatchObject({ configDir: '/h' });
   });
 
-  it('is a folder of its owner; one that others may write to is refused', () => {
+  it('is a folder of its owner; one that other users can write to is refused', () => {
     const folder = join(folders.make(), 'a', 'b');
     makePrivateFolder(folder);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -46,7 +46,7 @@ describe('the home of the daemon', () => {
     expect(() => makePrivateFolder(folder)).toThrow(/chmod go-w/);
   });
 
-  it('says which folder cannot be created', () => {
+  it('names the folder that cannot be created', () => {
     const file = join(folders.make(), 'file');
     writeFileSync(file, '');
     expect(() => makePrivateFolder(join(file, 'x'))).toThrow(/--home/);
@@ -54,7 +54,7 @@ describe('the home of the daemon', () => {
 });
 
 describe('the config record', () => {
-  it('is read as it was written, and replaced as a whole', () => {
+  it('reads back as written, and is replaced as a whole', () => {
     const home = newHome();
     expect(readConfig(home)).toBeUndefined();
     writeConfig(home, config);
@@ -62,12 +62,12 @@ describe('the config record', () => {
     expect(readdirSync(home.configDir)).toEqual(['config.json']);
   });
 
-  it('that is missing says how to register', () => {
+  it('explains how to register if it is missing', () => {
     expect(() => requireConfig(newHome())).toThrow(/relay-daemon register/);
   });
 
   it.each(['{', 'null', '[]', '{"server":"x"}', JSON.stringify({ ...config, device_id: '' })])(
-    'that reads %s is refused, not taken for an empty one',
+    'that contains %s is refused, not read as empty',
     (text) => {
       const home = newHome();
       writeFileSync(home.configFile, text);
@@ -75,7 +75,7 @@ describe('the config record', () => {
     },
   );
 
-  it('holds an address without a slash at the end; anything else than http and https is refused', () => {
+  it('contains an address without a trailing slash; it accepts only http and https', () => {
     expect(serverAddress('https://relay.example.com/base//')).toBe('https://relay.example.com/base');
     for (const text of ['', 'localhost:4000', 'ftp://x', 'http://u:p@x', 'http://x/?q=1', 'http://x/#f']) {
       expect(() => serverAddress(text)).toThrow(/Example/);
@@ -84,7 +84,7 @@ describe('the config record', () => {
     expect(daemonSocketAddress('https://relay.example.com/base')).toBe('wss://relay.example.com/base/ws/daemon');
   });
 
-  it('knows when the credential would travel in clear', () => {
+  it('detects that the credential would travel unencrypted', () => {
     for (const server of ['http://localhost:4000', 'http://127.0.0.1', 'http://[::1]:1', 'https://relay.example.com']) {
       expect(travelsInClear(server)).toBe(false);
     }
@@ -95,7 +95,7 @@ describe('the config record', () => {
 });
 
 describe('the credentials file', () => {
-  it('belongs to its owner alone, whatever stood there and whatever the umask', () => {
+  it('belongs to its owner alone, with any earlier file and umask', () => {
     const home = newHome();
     writeFileSync(home.credentialsFile, 'old', { mode: 0o666 });
     chmodSync(home.credentialsFile, 0o666);
@@ -110,7 +110,7 @@ describe('the credentials file', () => {
     expect(readFileSync(home.credentialsFile, 'utf8')).not.toContain('old');
   });
 
-  it('is refused when others may read it, when it is a link or a folder, and when it is missing', () => {
+  it('is refused if other users can read it, if it is a link or a folder, and if it is missing', () => {
     const readable = newHome();
     writeCredentials(readable, 'rly_drt_x');
     chmodSync(readable.credentialsFile, 0o640);
@@ -125,7 +125,7 @@ describe('the credentials file', () => {
     expect(() => readCredentials(newHome())).toThrow(/does not exist/);
   });
 
-  it('that cannot be understood is refused without showing what is in it', () => {
+  it('that cannot be parsed is refused without printing its content', () => {
     for (const text of ['rly_drt_secret', '{"refresh_token":1}', '{"refresh_token":"rly_drt_secret\\r\\nX: y"}']) {
       const home = newHome();
       writeFileSync(home.credentialsFile, text, { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** A relay double with daemons on it, in one process; `clear` takes everything down in order. */
+/** A relay double with daemons on it, in one process; `clear` stops everything in order. */
 import { type Agent, type DaemonOptions, type Step, createDaemon, parseScript, scriptedAgent } from '../src/index.ts';
 import { temporaryFolders } from './folders.ts';
 import { type RelayDouble, startRelayDouble } from '@relay/daemon-kit/conformance';
@@ -11,12 +11,12 @@ export function house() {
     async relay(
       options: { autoPong?: boolean; declares?: readonly string[]; waitMs?: number } = {},
     ): Promise<RelayDouble> {
-      // Real programs start here, on machines that may have other work.
+      // Real programs start here, on machines that can be busy.
       const relay = await startRelayDouble({ waitMs: 30_000, ...options });
       undo.push(() => relay.close());
       return relay;
     },
-    /** A started daemon. Reconnects fast, so that outages in tests are short. */
+    /** Starts a daemon. Reconnects fast, so that outages in tests are short. */
     daemon(relay: RelayDouble, agent: Agent, options: Partial<DaemonOptions> = {}) {
       const daemon = createDaemon({
         server: relay.url,
@@ -51,5 +51,5 @@ export function house() {
 export const playing = (...turns: (Step[] | { match: string; steps: Step[] })[]): Agent =>
   scriptedAgent(parseScript({ turns }));
 
-/** An agent that answers every message with what it was told. */
+/** An agent that answers every message with its text. */
 export const echo = (): Agent => playing([{ type: 'complete', text: 'You said: {message}' }]);

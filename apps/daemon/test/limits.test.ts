@@ -15,7 +15,7 @@ const time = (second: number) => new Date(start + second * 1000).toISOString();
 const reported = (info: object) => ({ sessionUpdate: 'usage_update', used: 10, size: 100, _meta: { '_claude/rateLimit': info } }); // prettier-ignore
 
 describe('§2: limits of Claude Code', () => {
-  it('come one at a time, and every update has the newest of each', () => {
+  it('arrive one at a time, and every update has the newest of each', () => {
     let now = start;
     const notes = createNotes({ now: () => now });
     notes.heard('s1', reported({ status: 'allowed', rateLimitType: 'five_hour', utilization: 0.4, resetsAt: start / 1000 + 60 })); // prettier-ignore
@@ -39,7 +39,7 @@ describe('§2: limits of Claude Code', () => {
     ]);
   });
 
-  it('that make no sense are left out', () => {
+  it('are left out if they are invalid', () => {
     const notes = createNotes({ now: () => start });
     for (const info of [{}, { rateLimitType: 5 }, { rateLimitType: '' }])
       expect(notes.heard('s1', reported(info))).not.toHaveProperty('limits');
@@ -47,7 +47,7 @@ describe('§2: limits of Claude Code', () => {
     expect(notes.heard('s1', reported(odd)).limits).toEqual([{ id: 'a_new_one', name: 'a new one', as_of: time(0) }]);
   });
 
-  it('the cost stays when an update leaves it out', async () => {
+  it('keep the cost when an update omits it', async () => {
     const notes = createNotes({ now: () => start });
     notes.heard('s1', { sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount: 1.5, currency: 'USD' } });
     notes.heard('s1', { sessionUpdate: 'usage_update', used: 20 });
@@ -101,7 +101,7 @@ describe('§2: limits of Codex', () => {
     expect(limitsOf(presetOf('claude_code'), env)).toBeUndefined();
   });
 
-  it('are part of a session that was written in a terminal', () => {
+  it('are part of a session that a terminal wrote', () => {
     const { env } = written(
       event(1, 'task_started'),
       event(2, 'user_message', { message: 'Hello' }),

@@ -20,7 +20,7 @@ const take = async (address: string, former?: string) => {
   return lock;
 };
 
-/** A process that listens there and is killed with -9: on a file, the socket file stays. */
+/** Listens there and is killed with -9: the socket file stays. */
 async function killedHolder(address: string) {
   const script = `require('net').createServer().listen(${JSON.stringify(address)}, () => console.log('up'))`;
   const child = spawn(process.execPath, ['-e', script]);
@@ -31,7 +31,7 @@ async function killedHolder(address: string) {
 
 type Place = [name: string, addressOf: (folder: string) => string];
 const file: Place = ['on a socket file', (folder) => join(folder, 'lock.sock')];
-/** As long as the system takes them. */
+/** As long as the system allows. */
 const longest: Place = [
   'on a socket file with the longest path',
   (folder) => join(folder, 'x.sock'.padStart((process.platform === 'linux' ? 107 : 103) - folder.length - 1, 'x')),
@@ -39,7 +39,7 @@ const longest: Place = [
 const native: Place = ['at the address of this platform', (folder) => lockAddress(folder)];
 
 describe.each([native, file, longest])('the lock of a home, %s', (_name, addressOf) => {
-  it('is held once; the second one is refused with the pid of the first', async () => {
+  it('has one holder; the second one gets an error with the pid of the first', async () => {
     const address = addressOf(folders.make());
     await take(address);
     await expect(take(address)).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe.each([native, file, longest])('the lock of a home, %s', (_name, address
     expect(await lockHolder(address)).toBe(process.pid);
   });
 
-  it('is free again after its release', async () => {
+  it('is free after its release', async () => {
     const address = addressOf(folders.make());
     const lock = await takeLock(address);
     await lock.release();
@@ -58,14 +58,14 @@ describe.each([native, file, longest])('the lock of a home, %s', (_name, address
     await take(address);
   });
 
-  it('is free again after its holder was killed with -9', async () => {
+  it('is free after its holder was killed with -9', async () => {
     const address = addressOf(folders.make());
     await killedHolder(address);
     await take(address);
     expect(await lockHolder(address)).toBe(process.pid);
   });
 
-  it('goes to exactly one of many who want it at once', async () => {
+  it('goes to exactly one of many simultaneous callers', async () => {
     const address = addressOf(folders.make());
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => take(address)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -73,14 +73,14 @@ describe.each([native, file, longest])('the lock of a home, %s', (_name, address
 });
 
 describe('the address of a lock', () => {
-  it('is not taken for held when it is too long for a socket', async () => {
+  it('counts as free when it is too long for a socket', async () => {
     // Node.js 20 shortens it instead.
     const tooLong = (error: unknown) => void expect(error).toMatchObject({ code: 'EINVAL' });
     const address = join(folders.make(), `${'x'.repeat(120)}.sock`);
     expect(await lockHolder(address).catch(tooLong)).toBeUndefined();
   });
 
-  it('is the same for every path to a folder, and another one for another folder', () => {
+  it('is the same for every path to a folder, and different for another folder', () => {
     const folder = folders.make();
     const other = folders.make();
     const link = join(other, 'link');
@@ -101,7 +101,7 @@ describe('the address of a lock', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is the same whatever the variables of a process are', () => {
+  it('does not depend on environment variables', () => {
     const folder = folders.make();
     const script = `
       import { lockAddress } from ${JSON.stringify(new URL('../dist/lock.js', import.meta.url).href)};
@@ -114,7 +114,7 @@ describe('the address of a lock', () => {
     expect(addresses).toEqual([join(folder, 'lock.sock'), join(folder, 'lock.sock')]);
   });
 
-  it('is not taken while a daemon holds the former one', async () => {
+  it('cannot be taken while a daemon holds the former one', async () => {
     const folder = folders.make();
     const former = join(folders.make(), 'former.sock');
     await take(former);
@@ -125,13 +125,13 @@ describe('the address of a lock', () => {
     expect(formerLockAddress(folder, 'linux')).toBeUndefined();
   });
 
-  it('is in a folder that is made for its owner alone', async () => {
+  it('is in a folder that only its owner can access', async () => {
     const made = join(folders.make(), 'new');
     await take(join(made, 'lock.sock'));
     expect(statSync(made).mode & 0o777).toBe(0o700);
   });
 
-  itWith(['root'], 'is not taken in a folder of another user', async () => {
+  itWith(['root'], "cannot be taken in another user's folder", async () => {
     const folder = folders.make();
     chownSync(folder, 4711, 4711);
     await expect(takeLock(join(folder, 'lock.sock'))).rejects.toMatchObject({ code: 'LOCK_UNSAFE', exitCode: 78 });

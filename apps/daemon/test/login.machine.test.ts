@@ -16,7 +16,9 @@ interface Offer {
   vars?: { name: string }[];
 }
 
-/** Starts one task with an agent that offers these methods; returns its outcome and the calls that the agent received. */
+/**
+ * Starts one task with an agent that offers these methods. Returns its outcome and the authentication methods it tried.
+ */
 async function run<Outcome extends 'TASK_COMPLETE' | 'ERROR'>(
   offers: Offer[],
   outcome: Outcome,
@@ -37,10 +39,10 @@ async function run<Outcome extends 'TASK_COMPLETE' | 'ERROR'>(
   return { frame, tried: lines.filter((line) => line.startsWith('authenticate')).map((line) => line.slice(13)) };
 }
 
-describe('A1: an agent that wants `authenticate` before its first session', () => {
+describe('A1: an agent that requires `authenticate` before its first session', () => {
   it.each<[string, Offer[], string[]]>([
     ['the method of a preset', [{ id: 'browser' }, { id: 'cursor_login' }], ['cursor_login']],
-    ['a login that it keeps', [{ id: 'oauth' }, { id: 'cached_login' }], ['cached_login']],
+    ['a saved login', [{ id: 'oauth' }, { id: 'cached_login' }], ['cached_login']],
     ['the next one after a refused one', [{ id: 'bad_cached' }, { id: 'saved' }], ['bad_cached', 'saved']],
     ['a key in the environment, by its id', [{ id: 'other-api-key' }, { id: 'demo-api-key' }], ['demo-api-key']],
     [
@@ -51,18 +53,18 @@ describe('A1: an agent that wants `authenticate` before its first session', () =
       ],
       ['two'],
     ],
-  ])('is logged in with %s', async (_name, offers, expected) => {
+  ])('logs in with %s', async (_name, offers, expected) => {
     const { frame, tried } = await run(offers, 'TASK_COMPLETE', { env: { DEMO_API_KEY: 'key' } });
     expect(frame).toMatchObject({ result: 'echo 1: hello' });
     expect(tried).toEqual(expected);
   });
 
-  it('is logged in with the method that the person named, and no other one', async () => {
+  it('logs in only with the method that the user named', async () => {
     const { tried } = await run([{ id: 'cached' }, { id: 'by_hand' }], 'TASK_COMPLETE', { authMethod: 'by_hand' });
     expect(tried).toEqual(['by_hand']);
   });
 
-  it('gets no call of a method that needs a person; the error names the methods', async () => {
+  it('gets no call of a method that needs a person; the error lists the methods', async () => {
     const offers = [
       { id: 'oauth', name: 'Open the browser' },
       { id: 'cached_in_terminal', type: 'terminal' },
@@ -73,13 +75,13 @@ describe('A1: an agent that wants `authenticate` before its first session', () =
     expect(frame.error).toContain('--auth-method');
   });
 
-  it('fails with its own reason when it refuses its method, which is tried once', async () => {
+  it('fails with its own reason if it refuses its method, after one attempt', async () => {
     const { frame, tried } = await run([{ id: 'bad_cached' }], 'ERROR');
     expect(tried).toEqual(['bad_cached']);
     expect(frame.error).toContain('The agent is not logged in.');
   });
 
-  it('is Cursor or Grok Build by name, and takes the method of the command line', () => {
+  it('can be Cursor or Grok Build by name, with the method of the command line', () => {
     expect(presetOf('cursor')).toMatchObject({ command: 'cursor-agent', args: ['acp'], logins: ['cursor_login'] });
     expect(presetOf('grok')).toMatchObject({ command: 'grok', args: ['agent', 'stdio'] });
     const choice = choiceOf([], { agent: 'grok', authMethod: 'xai.api_key' });

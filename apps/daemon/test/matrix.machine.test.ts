@@ -1,6 +1,6 @@
 /**
- * At a real relay: conversations at every step of a turn, in one daemon, and then the agents die, the daemon dies or the wire breaks
- * under all of them at once. No task stays without an end, and every conversation goes on.
+ * At a real relay: conversations at every step of a turn, in one daemon. Then the agents die, the daemon dies or the
+ * connection breaks under all of them at once. Every task gets an outcome, and every conversation continues.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -71,10 +71,10 @@ async function begin() {
     start,
     deviceId,
     pids: () => (existsSync(pidFile) ? (JSON.parse(readFileSync(pidFile, 'utf8')) as number[]) : []),
-    /** From now on every agent that starts has this fault. */
+    /** From now on every new agent has this fault. */
     damage: (fault: string) => writeFileSync(faultFile, fault),
     heal: () => rmSync(faultFile, { force: true }),
-    /** Until the agents have been called so often, in all. */
+    /** Waits until the agents have got this many calls in total. */
     async called(name: string, times = 1) {
       const count = () =>
         (existsSync(calls) ? readFileSync(calls, 'utf8').split('\n') : []).filter((at) => at === name);
@@ -99,14 +99,14 @@ async function begin() {
     output: (id: string) => app.next('task_output', ({ sessionId }) => sessionId === id, patienceMs),
     progress: (id: string) =>
       update((session) => session.id === id && Boolean((session as unknown as { progress?: unknown }).progress)),
-    /** The session when this task is over, whether or not that was told already. */
+    /** The session when this task is complete, also if that was published earlier. */
     async over(id: string, taskId: string): Promise<Session> {
       const { body } = await relay.call('GET', path(id));
       const session = (body.session ?? body) as Session;
       const isOver = ({ lastTask }: Session) => lastTask?.id === taskId && overStates.includes(lastTask.state);
       return isOver(session) ? session : update(isOver);
     },
-    /** Tasks without an end, as the relay knows them. */
+    /** The relay's tasks without an outcome. */
     open: () => relay.database.models.task.count({ where: { deviceId, state: { in: ['queued', 'sent', 'running'] } } }),
   };
 }
@@ -117,7 +117,7 @@ interface Place {
   taskId: string;
 }
 
-/** How to get to each step of a turn; where that is. `fault`: what ails the agent that is started for it. */
+/** How to reach each step of a turn, and its place. `fault`: the fault of the agent started for it. */
 const steps: Record<string, { fault?: string; reach: (world: World, fault?: string) => Promise<Place> }> = {
   'before initialize is answered': {
     fault: 'hang-initialize',
@@ -140,7 +140,7 @@ const steps: Record<string, { fault?: string; reach: (world: World, fault?: stri
       const { taskId } = await world.create('hello');
       const id = await world.named(taskId);
       await world.over(id, taskId);
-      // Its process is the last one that was started.
+      // Its process was started last.
       process.kill(world.pids().at(-1)!, 'SIGKILL');
       await world.program.says('agent process ended');
       world.damage('hang-resume');
@@ -244,7 +244,7 @@ const faults: Record<string, (world: World) => Promise<void>> = {
 
 describe('every step of a turn', () => {
   it.each(Object.keys(faults))(
-    'has an end when %s, and the conversation goes on',
+    'gets an outcome when %s, and the conversation continues',
     async (fault) => {
       const world = await begin();
       const places: [step: string, place: Place][] = [];
@@ -257,7 +257,7 @@ describe('every step of a turn', () => {
 
       const ends: Record<string, boolean> = {};
       for (const [step, { id, taskId }] of places) {
-        // Behind a wire that was away an agent that hangs still hangs; the user ends it.
+        // A hanging agent still hangs after a connection loss; the user cancels it.
         if (fault.startsWith('the wire')) await world.cancel(id);
         ends[step] = overStates.includes((await world.over(id, taskId)).lastTask!.state);
       }
@@ -265,7 +265,7 @@ describe('every step of a turn', () => {
       expect(await world.open()).toBe(0);
 
       for (const [step, { id }] of places) {
-        // A form takes no words that are no answer; only behind the wire it is still open.
+        // A form accepts only valid answers; it is still open only after a connection loss.
         if (step === 'while a form is open' && fault.startsWith('the wire')) {
           await world.over(id, await world.tell(id, 'Decline'));
         }

@@ -53,7 +53,7 @@ const geminiAgent = (id: string, content: string, second: number, more = {}) => 
   ...more,
 });
 
-/** Files of each agent in a fresh home, as they write them; all hold "hello" and "agent: hello". */
+/** Files of each agent in a fresh home, in its own format; all contain "hello" and "agent: hello". */
 const kept: Record<string, (root: string) => string> = {
   claude_code(root) {
     put(claudeFile(root), [
@@ -142,11 +142,11 @@ const reader = (agent: string, root: string) => {
 };
 
 describe('the files of an agent', () => {
-  it.each(Object.keys(kept))('of %s are read as sessions with project, times and the words that were said', (agent) => {
+  it.each(Object.keys(kept))('of %s become sessions with project, times and messages', (agent) => {
     const root = home.folder();
     const sessionId = kept[agent]!(root);
     const outside = reader(agent, root);
-    // Behind a call of a tool the same message goes on as another item.
+    // After a tool call the same message continues as another item.
     const isCut = agent === 'claude_code';
     expect(outside.sessions()).toEqual([
       {
@@ -172,7 +172,7 @@ describe('the files of an agent', () => {
     );
   });
 
-  it('of Gemini hold a saved chat that was taken up, which is nowhere else', () => {
+  it('of Gemini contain a resumed chat, which is in no other file', () => {
     const root = home.folder();
     kept.gemini!(root);
     put(geminiFile(root), [
@@ -183,7 +183,7 @@ describe('the files of an agent', () => {
     expect(reader('gemini', root).sessions()).toMatchObject([{ title: 'hello', messageCount: 3 }]);
   });
 
-  it('may be missing, empty, foreign or damaged', () => {
+  it('can be missing, empty, foreign or damaged', () => {
     const root = home.folder();
     expect(reader('codex', root).sessions()).toEqual([]);
     put(join(root, '.claude/projects/p/a.jsonl'), []);
@@ -200,12 +200,12 @@ describe('the files of an agent', () => {
     expect(outside.stamp('nobody')).toBeUndefined();
   });
 
-  it('that are too many for one scan are all reported and read before the next regular report', async () => {
+  it('are all reported and read before the next regular report, although they exceed one scan', async () => {
     const root = home.folder();
     const ids = ['c1', 'c2', 'c3', 'c4'];
     for (const id of ids)
       put(join(dirname(claudeFile(root)), `${id}.jsonl`), [claudeUser(`u-${id}`, `hello ${id}`, 1)]);
-    // A scan of this one reads a single file.
+    // One scan of this format reads a single file.
     const outside = nativeHistory(claudeFormat, { HOME: root }, -1);
     const relay = await home.relay();
     home.daemon(relay, demoAgent(home).agent, { outside, timings: { watchIntervalMs: 20 } });
@@ -217,7 +217,7 @@ describe('the files of an agent', () => {
     expect((await connection.frame('messages')).messages).toMatchObject([{ content: 'hello c1' }]);
   });
 
-  it('are not touched by reading', () => {
+  it('stay unchanged by reading', () => {
     const root = home.folder();
     kept.claude_code!(root);
     const path = claudeFile(root);
@@ -248,13 +248,13 @@ describe('the files of an agent', () => {
   const geminiTool = { id: 'd', type: 'gemini', content: 'looking', toolCalls: [{ name: 'ls', status: 'success' }] };
   it.each([
     ['runs after the first block of its answer', 'claude_code', older.slice(0, 2), true],
-    ['runs, in a version that gives reasons', 'claude_code', [claudeAgent('m0', [text('done')], 0), ...older], true],
-    ['has ended, in an older version that gives no reasons', 'claude_code', older, false],
-    ['has ended, as the agent says', 'claude_code', [...older.slice(0, 2), { type: 'system', subtype: 'turn_duration' }], false], // prettier-ignore
+    ['runs, in a version that records reasons', 'claude_code', [claudeAgent('m0', [text('done')], 0), ...older], true],
+    ['is complete, in an older version without reasons', 'claude_code', older, false],
+    ['is complete, according to the agent', 'claude_code', [...older.slice(0, 2), { type: 'system', subtype: 'turn_duration' }], false], // prettier-ignore
     ['runs while a tool of Qwen runs', 'qwen', [qwenCall, { type: 'tool_result', uuid: 'd' }], true],
     ['runs while a tool of Gemini runs', 'gemini', [geminiCall], true],
     ['runs after a tool of Gemini', 'gemini', [geminiTool], true],
-  ])('say that a turn %s', (_, agent, rows, open) => {
+  ])('show that a turn %s', (_, agent, rows, open) => {
     const root = home.folder();
     const sessionId = kept[agent]!(root);
     const file = { claude_code: claudeFile(root), qwen: qwenFile(root), gemini: geminiFile(root) }[agent]!;
@@ -265,7 +265,7 @@ describe('the files of an agent', () => {
 });
 
 describe('a local session of Claude Code', () => {
-  it('that was left with a command of the terminal has ended, and shows its last answer', async () => {
+  it('is complete after a terminal command closed it, and shows its last answer', async () => {
     const root = home.folder();
     kept.claude_code!(root);
     const said = (words: string, second: number) => claudeUser(`u${second}`, words, second);

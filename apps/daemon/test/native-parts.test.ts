@@ -1,4 +1,4 @@
-/** The files of Claude Code and Codex, in the shapes that were seen at their real versions, as items: like the same turn live. */
+/** The files of Claude Code and Codex as items, in the formats of their real versions: the same as the live turn. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, writeSync } from 'node:fs'; // prettier-ignore
 import { dirname, join } from 'node:path';
@@ -49,7 +49,7 @@ const use = (id: string, name: string, input: Row) => ({ type: 'tool_use', id, n
 const result = (id: string, content: unknown, more: Row = {}) => ({ type: 'tool_result', tool_use_id: id, content, ...more }); // prettier-ignore
 const patch = [{ oldStart: 7, newStart: 7, lines: [' same', '-made', '+changed'] }];
 
-/** A turn of Claude Code as it writes it down, and as its adapter told it. */
+/** A turn of Claude Code, as its file has it and as its adapter sent it. */
 const claudeTurn = (): Row[] => [
   user('u1', [text('Fix it')]),
   { type: 'attachment', attachment: { type: 'date' } },
@@ -102,7 +102,7 @@ const claudeLive: Row[] = [
   { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'medium' }] },
   { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'medium' }, { content: 'Leaping', status: 'in_progress', priority: 'medium' }] }, // prettier-ignore
   call('c4', { name: 'Bash', title: 'rm -r x', kind: 'execute', rawInput: { command: 'rm -r x' }, content: [], ...claude('Bash') }), // prettier-ignore
-  // As the person's No makes it.
+  // The result of the user's rejection.
   { ...done('c4', { content: shown('```\nUser refused permission to run tool\n```') }), status: 'rejected' },
   call('c5', { name: 'Read', title: 'Read a.png', kind: 'read', rawInput: { file_path: '/my/project/a.png' }, locations: [{ path: '/my/project/a.png', line: 1 }], ...claude('Read') }), // prettier-ignore
   done('c5', { content: [{ type: 'content', content: { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' } }] }),
@@ -158,7 +158,7 @@ it.each([
     'in the terminal, as a block',
     [text("The user doesn't want to take this action right now. STOP what you are doing.")],
   ],
-])('W1: a call that was refused %s reads rejected in the files of Claude Code, and a failed one failed', (_, words) => {
+])('W1: a call refused %s is rejected in the files of Claude Code, and a failed one is failed', (_, words) => {
   const rows = [
     user('r1', [text('Go')]),
     agent('m1', use('c1', 'Bash', { command: 'rm -r x' })),
@@ -196,7 +196,7 @@ it('44: marks messages that a person typed in a terminal of Claude Code, and no 
   ]);
 });
 
-/** An agent that says what the test gives it. */
+/** An agent with scripted output. */
 function puppet(
   sessionId: string,
   updates: readonly Row[],
@@ -241,7 +241,9 @@ const agents = [
   { preset: 'claude_code', sessionId: 'c1', file: claudeFile, rows: claudeTurn, live: claudeLive },
   { preset: 'codex', sessionId: 'x1', file: codexFile, rows: () => [codexMeta(), ...codexTurn()], live: codexLive },
 ];
-/** The parts that must be equal in every source: all but places, times, the words of the user, and details of a single source. */
+/**
+ * The parts that every source shares: everything except places, times, the user's text, and details of a single source.
+ */
 const essence = (items: readonly Item[]) =>
   items
     .filter(({ role, part }) => role === 'AGENT' && part.kind !== 'usage')
@@ -283,7 +285,7 @@ describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, fi
     );
   });
 
-  it('that the daemon ran itself is there once, and so are later local messages', async () => {
+  it('appears once if the daemon itself ran it, like later local messages', async () => {
     const root = home.folder();
     seconds = (Date.now() - start) / 1000;
     const write = () => put(file(root), rows());
@@ -303,7 +305,7 @@ describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, fi
     expect(added.map(({ content }) => content)).toEqual(['And now?', 'Now too.']);
   });
 
-  it('has no thoughts and no details where the person said so', async () => {
+  it('has no thoughts and no details if the user turned them off', async () => {
     const root = home.folder();
     put(file(root), rows());
     const { connection } = await world(preset, root, { transcript: { detail: 'outline', thoughts: false } });
@@ -313,7 +315,7 @@ describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, fi
       expect(Object.keys(part)).not.toEqual(expect.arrayContaining(['command', 'output', 'diffs']));
   });
 
-  it('is read whatever became of single lines of it', async () => {
+  it('is readable with any damage to single lines', async () => {
     const good = rows();
     const path = file(home.folder());
     const outside = historyOf(presetOf(preset), { HOME: path.slice(0, path.indexOf('/.')) })!;
@@ -353,7 +355,7 @@ describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, fi
 });
 
 describe('a turn in the files of an agent', () => {
-  it('that was interrupted keeps what was said, ends its tool, and says so', async () => {
+  it('keeps its text when interrupted, closes its tool, and has a mark', async () => {
     const root = home.folder();
     const interrupted = '[Request interrupted by user for tool use]';
     put(claudeFile(root), [
@@ -369,7 +371,7 @@ describe('a turn in the files of an agent', () => {
     ]);
   });
 
-  it('that was cancelled from an app says so once, live and in the file', async () => {
+  it('has one mark after a cancel from an app, live and in the file', async () => {
     const root = home.folder();
     let end = (): void => undefined;
     const slow: Agent = {
@@ -395,7 +397,7 @@ describe('a turn in the files of an agent', () => {
     expect(items.filter(({ role }) => role === 'USER')).toHaveLength(1);
   });
 
-  it('that still runs is shown as far as it no longer changes', async () => {
+  it('that still runs shows only parts that can no longer change', async () => {
     const root = home.folder();
     put(claudeFile(root), claudeTurn().slice(0, 5));
     const { connection } = await world('claude_code', root);
@@ -411,9 +413,9 @@ describe('a turn in the files of an agent', () => {
     });
   });
 
-  it('of Claude Code is over with the last block of its answer, and no earlier one', async () => {
+  it('of Claude Code completes with the last block of its answer, and no earlier one', async () => {
     const root = home.folder();
-    /** The first blocks of an answer have no reason yet. */
+    /** The first blocks of an answer have no stop reason. */
     const part = (id: string, block: Row): Row => ({
       ...agent(id, block),
       message: { id, role: 'assistant', content: [block], stop_reason: null },
@@ -441,7 +443,7 @@ describe('a turn in the files of an agent', () => {
     expect(items.find(({ part: { id } }) => id === 'a')?.part).toMatchObject({ status: 'completed', output: 'a.ts' });
   });
 
-  it('has the words that the person typed meanwhile, and no notes to the agent', async () => {
+  it('has messages that the user typed during the turn, and no notes to the agent', async () => {
     const root = home.folder();
     let queue = 0;
     const queued = (commandMode: string, prompt: unknown, more: Row = {}): Row => ({
@@ -480,7 +482,7 @@ describe('a turn in the files of an agent', () => {
     expect(again.items.map(({ uuid }) => uuid)).toEqual(items.map(({ uuid }) => uuid));
   });
 
-  it('names the call for which another agent worked', async () => {
+  it('names the call that started another agent', async () => {
     const root = home.folder();
     const side = { isSidechain: true };
     put(claudeFile(root), [
@@ -503,7 +505,7 @@ describe('a turn in the files of an agent', () => {
   });
 });
 
-/** These turns, each with a line of a megabyte behind it; holes cost the disk nothing. */
+/** Writes these turns, each followed by a line of a megabyte; holes use no disk space. */
 const putLarge = (path: string, turns: readonly (readonly Row[])[]) => {
   mkdirSync(dirname(path), { recursive: true });
   const file = openSync(path, 'w');
@@ -530,7 +532,7 @@ const allOf = async (connection: DoubleConnection, sessionId: string) => {
   return all;
 };
 
-it('a large file of an older Codex, which names no message, has each message once, and new ones', async () => {
+it('a large file of an older Codex without message ids has each message once, and new ones', async () => {
   const root = home.folder();
   const turn = (number: number) => [
     event({ type: 'user_message', message: `question ${number}` }),
@@ -546,12 +548,12 @@ it('a large file of an older Codex, which names no message, has each message onc
   };
   const expected = turns.flatMap((_, number) => [`question ${number}`, `answer ${number}`]);
   expect(await words()).toEqual(expected);
-  // The part that is read begins later now.
+  // The section that the reader loads starts later now.
   put(codexFile(root), [' '.repeat(1024 * 1024), ...turn(10)]);
   expect(await words()).toEqual([...expected, 'question 10', 'answer 10']);
 });
 
-it('a turn of Codex that is longer than a part is not over with a remark', async () => {
+it('a turn of Codex that is longer than a section stays open after a remark', async () => {
   const root = home.folder();
   const said = (id: string, words: string) => item({ type: 'AgentMessage', id, content: [text(words)] });
   putLarge(codexFile(root), [
@@ -579,7 +581,7 @@ describe('a file of 200 MB', () => {
     );
   const readBytes = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
-  it('costs a page to be opened, and is paged to its beginning, once and in order', async () => {
+  it('costs one page to open, and can be paged to its start, once and in order', async () => {
     const root = home.folder();
     expect(statSync(large(root)).size).toBeGreaterThan(200 * 1024 * 1024);
     const { connection, storeDir } = await world('claude_code', root);
@@ -597,7 +599,7 @@ describe('a file of 200 MB', () => {
     expect(statSync(join(folder, readdirSync(folder)[0]!)).size).toBeLessThan(1024 * 1024);
   }, 60_000);
 
-  it('answers a cursor that an earlier process gave, and one that is none', async () => {
+  it('accepts a cursor of an earlier process, and an unknown one', async () => {
     const root = home.folder();
     large(root);
     const { connection } = await world('claude_code', root);

@@ -1,4 +1,7 @@
-/** A conversation with an agent that is less tidy than the protocol: it works between turns, asks there, and ends turns in its own way. */
+/**
+ * A conversation with an agent that is less strict than the protocol: it works between turns, asks questions there, and
+ * completes turns in its own way.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { type Clock, type Question, type TurnReport, createMapper, silentLog } from '@relay/daemon-kit';
 import { createConversation } from '../src/agents/acp/conversation.ts';
@@ -9,7 +12,7 @@ import type { AgentProcess } from '../src/agents/acp/process.ts';
 type Fields = Record<string, unknown>;
 const never = new AbortController().signal;
 
-/** Time that passes when the test says so. */
+/** A clock that advances when the test calls it. */
 function hand() {
   let due: (() => void)[] = [];
   const clock: Clock = {
@@ -75,7 +78,7 @@ function stage(responses: Fields[] = []) {
     timings: { cancelMs: 1000, questionMs: 1000, quietMs: 1000, steerMs: 1000, steeredQuietMs: 1000 },
     ownTurn(sessionId) {
       own.push(sessionId);
-      // As the daemon does.
+      // Like the daemon.
       mapper.close('ended');
       mapper.begin('own');
       return reportOf('own');
@@ -130,7 +133,7 @@ function stage(responses: Fields[] = []) {
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('between two turns', () => {
-  it('B1, A5: words begin a turn of the agent at once, and are no part of the next answer', async () => {
+  it('B1, A5: text starts a turn of the agent immediately, and is not part of the next answer', async () => {
     const { prompt, say, done, own, ends, pass, mapper } = stage();
     const first = prompt('one');
     await tick();
@@ -150,7 +153,7 @@ describe('between two turns', () => {
     expect(ends.at(-1)).toBe('two: Answer.');
   });
 
-  it('B1: words that are still coming when the next message is sent end before it', async () => {
+  it('B1: text that still arrives at the next message is completed before it', async () => {
     const { prompt, say, done, ends } = stage();
     const first = prompt('one');
     await tick();
@@ -169,7 +172,7 @@ describe('between two turns', () => {
   it.each([
     ['yes', { outcome: 'selected', optionId: 'yes' }],
     ['no', { outcome: 'selected', optionId: 'no' }],
-  ])('B2: a permission waits for the person, who answers %s', async (option, outcome) => {
+  ])('B2: a permission waits for the user, who answers %s', async (option, outcome) => {
     const { conversation, prompt, say, done, permit, answer, asked, pass, ends } = stage();
     const first = prompt('one');
     await tick();
@@ -178,7 +181,7 @@ describe('between two turns', () => {
     await first;
     const response = permit();
     expect(asked).toMatchObject([{ kind: 'permission', subject: { command: 'rm -rf build' } }]);
-    // However long nothing happens.
+    // After any number of updates without content.
     for (let times = 0; times < 5; times++) conversation.update('s', { sessionUpdate: 'session_info_update' });
     const answered = answer('two', option);
     expect(await response).toEqual({ outcome });
@@ -205,8 +208,8 @@ describe('between two turns', () => {
   });
 });
 
-describe('the end of a turn', () => {
-  it('A6: with "cancelled" after a No is the end that the person chose', async () => {
+describe('the completion of a turn', () => {
+  it('A6: with "cancelled" after a rejection is the user\'s choice', async () => {
     const { prompt, permit, answer, end, ends } = stage();
     void prompt('one');
     await tick();
@@ -218,7 +221,7 @@ describe('the end of a turn', () => {
     expect(ends).toEqual(['two: The agent stopped, because it was not allowed to continue.']);
   });
 
-  it('A11: without words after a question whose command ran is the end of work', async () => {
+  it('A11: without text after a question whose command ran reports completed work', async () => {
     const { prompt, permit, answer, tool, done, ends } = stage();
     void prompt('one');
     await tick();
@@ -231,7 +234,7 @@ describe('the end of a turn', () => {
     expect(ends).toEqual(['two: Done. The agent said nothing more.']);
   });
 
-  it('A14: without words after a slash command that the agent did not announce names that command', async () => {
+  it('A14: without text after a slash command that the agent did not announce names that command', async () => {
     const { prompt, done, ends, notes } = stage();
     const send = async (message: string) => {
       const turn = prompt(message);
@@ -248,7 +251,7 @@ describe('the end of a turn', () => {
     expect(await send('/home/ada is empty')).toBe(`/home/ada is empty: ${silent}`);
   });
 
-  it('B13: with the cancel of the turn before sends the message again, with a notice', async () => {
+  it("B13: with the previous turn's cancel sends the message again, with a notice", async () => {
     for (const [later, end] of [
       [{ stopReason: 'end_turn' }, 'two: The agent ended its turn without saying anything.'],
       [{ stopReason: 'cancelled' }, 'two failed: The turn was cancelled at the agent.'],
@@ -269,13 +272,13 @@ describe('the end of a turn', () => {
     }
   });
 
-  it('B13: with a cancel of its own is not sent again', async () => {
+  it('B13: with its own cancel sends nothing again', async () => {
     const { prompt, prompts } = stage([{ stopReason: 'cancelled' }]);
     await prompt('one');
     expect(prompts).toHaveLength(1);
   });
 
-  it('W7: with a picture has the words as its result, without a placeholder', async () => {
+  it('W7: with an image has the text as its result, without a placeholder', async () => {
     const { conversation, prompt, say, done, ends } = stage();
     const turn = prompt('one');
     await tick();
@@ -289,7 +292,7 @@ describe('the end of a turn', () => {
 });
 
 describe('a form', () => {
-  it('A13: asks for a field by its name, also where the message contains it', () => {
+  it('A13: asks for a field by its name, also if the message contains it', () => {
     const titled = askForm({
       message: 'Enter the name and the namespace.',
       requestedSchema: { type: 'object', properties: { a: { type: 'string', title: 'name' } }, required: ['a'] },
@@ -297,7 +300,7 @@ describe('a form', () => {
     expect(titled.question('').prompt).toBe('Enter the name and the namespace.\nname');
   });
 
-  it('A13: of the mode url shows the address, and only the word for it accepts', () => {
+  it('A13: of the mode url shows the address, and only its label accepts', () => {
     const visit = askForm({ mode: 'url', message: 'Log in', url: 'https://example.com/login' });
     expect(visit.question('').prompt).toBe('Log in\nhttps://example.com/login');
     expect(visit.reply('OK')).toMatchObject({ kind: 'ask' });

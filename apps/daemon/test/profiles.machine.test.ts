@@ -14,7 +14,7 @@ afterEach(() => home.clear());
 
 type Relay = Awaited<ReturnType<typeof home.relay>>;
 
-/** A home with these profiles, each at its own relay and with its own agent. */
+/** A home with these profiles, each at a separate relay and with a separate agent. */
 function registeredAs(profiles: Record<string, { relay: Relay; agent: 'demo' | 'broken' }>) {
   const folder = home.folder();
   for (const [profile, { relay, agent }] of Object.entries(profiles)) {
@@ -38,7 +38,7 @@ function registeredAs(profiles: Record<string, { relay: Relay; agent: 'demo' | '
 }
 
 describe('several profiles', () => {
-  it('run in one process, each as a device of its own; a broken agent hurts only itself', async () => {
+  it('run in one process, each as a separate device; a broken agent affects only its profile', async () => {
     const [one, two] = [await home.relay(), await home.relay()];
     const folder = registeredAs({ good: { relay: one, agent: 'demo' }, bad: { relay: two, agent: 'broken' } });
     const program = running(home, folder);
@@ -59,7 +59,7 @@ describe('several profiles', () => {
     expect(out).not.toContain('DEMO_AGENT_HOME');
   });
 
-  it('go on when the relay turns one of them away, and end with 78 when it has turned all away', async () => {
+  it('continue when the relay rejects one of them, and exit with 78 when it has rejected all', async () => {
     const [one, two] = [await home.relay(), await home.relay()];
     const folder = registeredAs({ a: { relay: one, agent: 'demo' }, b: { relay: two, agent: 'demo' } });
     const program = running(home, folder);
@@ -72,7 +72,7 @@ describe('several profiles', () => {
     expect(await program.exit).toEqual({ code: 78, signal: null });
   });
 
-  it('end with another code when the relay turned away all that ran, but one did not start', async () => {
+  it('exit with another code when the relay rejected all running ones, but one did not start', async () => {
     const relay = await home.relay();
     const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
     running(home, folder, '--profile', 'a');
@@ -82,7 +82,7 @@ describe('several profiles', () => {
     expect((await program.exit).code).toBe(75);
   });
 
-  it('are locked one by one: a second process on the same profile names the first', async () => {
+  it('are locked separately: a second process on the same profile names the first', async () => {
     const relay = await home.relay();
     const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
     const first = running(home, folder, '--profile', 'a');
@@ -93,7 +93,7 @@ describe('several profiles', () => {
     expect((await relay.connection()).headers['x-device-id']).toBe('device-b');
   });
 
-  it('end with 75 when each of them runs elsewhere', async () => {
+  it('exit with 75 if each of them runs elsewhere', async () => {
     const relay = await home.relay();
     const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
     running(home, folder);
@@ -104,12 +104,12 @@ describe('several profiles', () => {
     });
   });
 
-  it('end with 78 only when a restart helps none of them', async () => {
+  it('exit with 78 only if a restart cannot help any of them', async () => {
     const relay = await home.relay();
     const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
     const [a, b] = ['a', 'b'].map((profile) => homeOf({ home: folder, profile, env: {} }));
     rmSync(a!.credentialsFile);
-    // A file of its state that cannot be read.
+    // An unreadable file of its state.
     mkdirSync(join(b!.stateDir, 'tasks.jsonl'), { recursive: true, mode: 0o700 });
     expect((await runProgram(['up', '--home', folder])).code).toBe(1);
 

@@ -1,4 +1,4 @@
-/** The built program as a real process. `npm run build` comes before the tests. */
+/** The built program as a real process. Run `npm run build` before the tests. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +9,7 @@ export interface Program {
   child: ChildProcessWithoutNullStreams;
   out: () => string;
   err: () => string;
-  /** Resolves when the text has appeared on stdout or stderr. */
+  /** Resolves once the text has appeared on stdout or stderr. */
   says(text: string | RegExp): Promise<void>;
   exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
@@ -62,7 +62,7 @@ export function startProgram(args: readonly string[], env: NodeJS.ProcessEnv = {
   };
 }
 
-/** Runs to the end. */
+/** Runs the program until it exits. */
 export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = startProgram(args, env);
   const { code } = await program.exit;

@@ -27,7 +27,7 @@ const world = () => {
 };
 
 describe('a project path', () => {
-  it('is followed to a real folder, and may be an allowed one or lie below one', () => {
+  it('resolves to a real folder, which must be an allowed one or below one', () => {
     const { root, inside, project } = world();
     const rules = { defaultPath: project, allowed: [inside] };
     expect(projectFolder(inside, rules)).toEqual({ directory: inside });
@@ -55,17 +55,17 @@ describe('a project path', () => {
     });
   });
 
-  it('must be absolute; ~ is the home of the user', () => {
+  it("must be absolute; ~ is the user's home", () => {
     expect(projectFolder('some/where', { defaultPath: '/' })).toEqual({
       error: expect.stringContaining('must be absolute'),
     });
     expect(projectFolder('~', { defaultPath: '/', allowed: [homedir()] })).toEqual({ directory: expect.any(String) });
   });
 
-  it('outside the allowed folders ends the task with ERROR, and nothing is started', async () => {
+  it('outside the allowed folders fails the task with ERROR, and starts nothing', async () => {
     const { inside, outside } = world();
     const relay = await home.relay();
-    // A program that cannot be started would be named in the error.
+    // The error would name a program that cannot start.
     const { agent } = demoAgent(home, { program: '/nowhere/agent', rules: { defaultPath: inside, allowed: [inside] } });
     home.daemon(relay, agent);
     const connection = await relay.connection();
@@ -75,7 +75,7 @@ describe('a project path', () => {
     expect(error).not.toContain('nowhere');
   });
 
-  it('may be what was allowed; for an older registration, which kept nothing, the home of the user', () => {
+  it("can be in the allowed folders; in the user's home for an older registration without any", () => {
     const here = process.cwd();
     const place = { roots: [] };
     expect(rulesOf({}, {}, place)).toMatchObject({ defaultPath: here, allowed: [homedir(), here] });
@@ -89,7 +89,7 @@ describe('a project path', () => {
     });
   });
 
-  it('S18: is never where keys are, whatever is allowed: of the daemon, of relay, of ssh', () => {
+  it('S18: is never in a key folder, even an allowed one: of the daemon, of relay, of ssh', () => {
     const root = home.folder();
     const own = homeOf({ home: join(root, 'daemon'), profile: 'work', env: {} });
     const env = { HOME: root, RELAY_CLI_CONFIG_DIR: join(root, 'cli') };
@@ -108,7 +108,7 @@ describe('a project path', () => {
     }
   });
 
-  it('S19: outside the allowed folders an error does not tell whether the path is there, what it is, or where it leads', () => {
+  it('S19: outside the allowed folders causes an error that does not reveal existence, type or target of the path', () => {
     const { root, inside, outside } = world();
     writeFileSync(join(outside, 'file'), '');
     symlinkSync(join(outside, 'file'), join(outside, 'link'));
@@ -136,13 +136,13 @@ describe('a project path', () => {
     );
   });
 
-  it('S9: is compared with closed folders by what it is, on a file system that ignores case, and through other names', () => {
+  it('S9: is compared with closed folders by identity, on a file system that ignores case, and through other names', () => {
     const { root, inside } = world();
     const made = (...names: string[]) => {
       for (const name of names) mkdirSync(join(root, name), { recursive: true });
     };
     made('.ssh/below', 'Work');
-    // On this file system the other spellings are folders of their own. On that one they are the same.
+    // On this file system the other spellings are separate folders. On a case-insensitive one they are the same.
     made('.SSH/Below', '.Ssh', 'work', 'WORK/project');
     const ignoringCase = (path: string) =>
       identityOf(
@@ -159,14 +159,14 @@ describe('a project path', () => {
       ]);
       expect(isAllowed(path, rules, ignoringCase)).toBe(false);
     }
-    // A folder that was deleted is still below a closed one.
+    // A deleted folder is still below a closed one.
     expect(isAllowed(join(root, '.SSH/gone/deeper'), rules, ignoringCase)).toBe(false);
     // An allowed folder is the same folder in another spelling.
     const work = { ...rules, allowed: [join(root, 'Work')] };
     expect(projectFolder(join(root, 'WORK/project'), work, ignoringCase)).toEqual({
       directory: join(root, 'WORK/project'),
     });
-    // A link leads to the closed folder, and a neighbour with a similar name is another folder.
+    // A link leads to the closed folder; a neighbour with a similar name is another folder.
     symlinkSync(join(root, '.ssh'), join(root, 'innocent'));
     made('.ssh-notes');
     expect(projectFolder(join(root, 'innocent/below'), rules)).toEqual({

@@ -1,4 +1,7 @@
-/** B7: a network whose only way out is a proxy that wants a password, to a relay with https. Only the proxy knows the name of the relay. */
+/**
+ * B7: a network that reaches a relay with https only through a proxy with a password. Only the proxy can resolve the
+ * relay's name.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Questions of an agent at a real relay: what people see live is what they read afterwards. */
+/** Questions of an agent at a real relay: the live conversation equals the stored one. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ async function begin(first: string) {
         status: number;
         body: { taskId: string };
       }>,
-    /** As they were said to a listening app. */
+    /** As a connected app got them. */
     live: () =>
       app.inbox.all.flatMap(({ type, message }) => (type === 'new_message' ? [words(message as Message)] : [])),
     stored: async () => ((await relay.call('GET', `${path}/messages?limit=50`)).body.messages as Message[]).map(words),
@@ -81,7 +81,7 @@ async function begin(first: string) {
 const words = ({ role, content }: Message) => `${role} ${content}`;
 
 describe('a question at a real relay', () => {
-  it('A1, A2: shows afterwards which command was not allowed, and that the agent stopped; live and stored', async () => {
+  it('A1, A2: shows the refused command later, and that the agent stopped; live and stored', async () => {
     const { waiting, tell, update, live, stored } = await begin('permquiet');
     expect(waiting.prompt).toMatchObject({ prompt: 'Delete everything?' });
     const taskId = await tell('Reject');
@@ -97,7 +97,7 @@ describe('a question at a real relay', () => {
     expect(await stored()).toEqual(conversation);
   });
 
-  it('A4: that is withdrawn gives way to the next one; a late answer is refused and never sent', async () => {
+  it('A4: yields to the next step once withdrawn; a late answer is refused and never sent', async () => {
     const { agentHome, tell, update, live, stored } = await begin('meanwhile');
     writeFileSync(join(agentHome, 'go on'), '');
     const after = await update(({ status }) => status === 'idle');
@@ -116,11 +116,11 @@ describe('a question at a real relay', () => {
       'AGENT echo 2: hello',
     ];
     expect(live()).toEqual(conversation);
-    // The refused words reached neither the agent nor the local conversation.
+    // The refused text reached neither the agent nor the local conversation.
     expect(await stored()).toEqual(conversation.filter((message) => message !== 'USER Allow'));
   });
 
-  it('A4: that gives way to another one is replaced by it, and the answer is for that one', async () => {
+  it("A4: is replaced by the agent's next question, which gets the answer", async () => {
     const { tell, update, session, live } = await begin('withdraw');
     const isSecond = ({ prompt }: Session) => prompt?.prompt === 'Run two?';
     const second = await session();
@@ -130,7 +130,7 @@ describe('a question at a real relay', () => {
     expect(live().at(-1)).toBe('AGENT permission: y');
   });
 
-  it('that is a form shows its fields, and the agent gets their values at once', async () => {
+  it('with a form shows its fields, and the agent gets all values at once', async () => {
     const { waiting, answer, update, live } = await begin('form');
     const { prompt } = waiting;
     expect(prompt).toMatchObject({
@@ -158,7 +158,7 @@ describe('a question at a real relay', () => {
     ]);
   });
 
-  it('that is a form can be answered field by field in words, and the rest of it with values', async () => {
+  it('with a form can be answered field by field as text, and the rest of it with values', async () => {
     const { waiting, tell, answer, update, live } = await begin('form');
     await tell('Small');
     const second = await update(({ prompt }) => prompt?.id !== undefined && prompt.id !== waiting.prompt?.id);
@@ -168,7 +168,7 @@ describe('a question at a real relay', () => {
     expect(live().at(-1)).toBe('AGENT elicited: {"action":"accept","content":{"size":"s","gift":true}}');
   });
 
-  it('A5: that ended with its daemon is no longer asked, and a late answer is refused', async () => {
+  it('A5: is closed when its daemon dies, and a late answer is refused', async () => {
     const { restart, tell, update, waiting, live } = await begin('perm');
     await restart();
     const failed = await update(({ id, status }) => id === waiting.id && status === 'failed');

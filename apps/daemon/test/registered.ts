@@ -8,7 +8,7 @@ import type { RelayDouble } from '@relay/daemon-kit/conformance';
 
 export const token = 'rly_drt_very_secret';
 
-/** A home that is registered at the relay, without the walk through registration. */
+/** A home that is registered at the relay, without the registration steps. */
 export function registered(home: ReturnType<typeof house>, relay: RelayDouble) {
   const folder = home.folder();
   const place = homeOf({ home: folder, env: {} });
@@ -24,7 +24,7 @@ export function registered(home: ReturnType<typeof house>, relay: RelayDouble) {
   return folder;
 }
 
-/** A running program that is gone after the test, whatever happens. */
+/** A running program that is always stopped after the test. */
 export function running(home: ReturnType<typeof house>, folder: string, ...args: string[]) {
   const program = startProgram(['run', '--home', folder, ...args]);
   home.later(async () => {

@@ -58,7 +58,7 @@ async function begin(
 }
 
 describe('an app at a real relay', () => {
-  it('hears the session, the progress, the output and the answer of an agent', async () => {
+  it('gets the session, the progress, the output and the answer of an agent', async () => {
     const { app, update, said, create } = await begin();
     await create('tool');
     await update(({ id }) => !id.includes('PENDING'));
@@ -67,7 +67,7 @@ describe('an app at a real relay', () => {
     await update(({ status, lastTask }) => status === 'idle' && lastTask?.state === 'completed');
   });
 
-  it('that asked for output alone is shown the same, whether its daemon tells a transcript or not', async () => {
+  it('with output alone gets the same text from a daemon with and without a transcript', async () => {
     const shown = async (transcript: DaemonOptions['transcript']) => {
       const { app, said, create } = await begin({}, transcript);
       await create('all');
@@ -79,7 +79,7 @@ describe('an app at a real relay', () => {
     expect(await shown(undefined)).toBe(plain);
   });
 
-  it('fetches an image of the agent, and all of an output of which it was shown the ends', async () => {
+  it('fetches an image of the agent, and the whole of a shortened output', async () => {
     const { update, create } = await begin();
     const items = async (message: string) => {
       const { taskId } = await create(message);
@@ -107,7 +107,7 @@ describe('an app at a real relay', () => {
     expect([image.mime, image.size, image.bytes.equals(Buffer.alloc(3000))]).toEqual(['image/png', 3000, true]);
   });
 
-  it('is asked for a permission, answers, and the same turn goes on', async () => {
+  it('gets a permission question, answers it, and the same turn continues', async () => {
     const { update, said, create, tell } = await begin();
     await create('perm');
     const waiting = await update(({ status }) => status === 'waiting');
@@ -127,7 +127,7 @@ describe('an app at a real relay', () => {
     await said('elicited: {"action":"accept","content":{"color":"Blue"}}');
   });
 
-  it('sees an agent that dies as a failed task, and can go on', async () => {
+  it('shows a crashed agent as a failed task, and can continue', async () => {
     const { update, said, create, tell } = await begin();
     await create('crash');
     const failed = await update(({ status }) => status === 'failed');
@@ -147,7 +147,7 @@ describe('an app at a real relay', () => {
     await said('echo 2: next');
   });
 
-  it('goes on with a session after the daemon was restarted, and pages through its history', async () => {
+  it('continues a session after the daemon was restarted, and pages through its history', async () => {
     const { daemon, update, said, create, tell, start, agentHome } = await begin();
     await create('hello');
     const { id } = await update(({ status }) => status === 'idle');

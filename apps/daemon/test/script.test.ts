@@ -10,9 +10,9 @@ afterEach(() => home.clear());
 
 describe('a script', () => {
   it.each<[string, unknown, string]>([
-    ['no object', [], '"turns" must be a list'],
+    ['that is not an object', [], '"turns" must be a list'],
     ['without turns', { turns: [] }, 'at least one turn'],
-    ['with a turn that is a text', { turns: ['x'] }, 'turns[0] must be a list of steps'],
+    ['with a text as a turn', { turns: ['x'] }, 'turns[0] must be a list of steps'],
     ['with an empty turn', { turns: [[]] }, 'turns[0].steps'],
     [
       'with an unknown step',
@@ -36,11 +36,11 @@ describe('a script', () => {
       { turns: [{ match: '(', steps: [{ type: 'hang' }] }] },
       'turns[0].match is not a regular expression',
     ],
-  ])('%s is refused with the place of the mistake', (_name, value, words) => {
+  ])('%s is refused with the place of the error', (_name, value, words) => {
     expect(() => parseScript(value)).toThrow(words);
   });
 
-  it('that is missing or no JSON is a failure that names the file', () => {
+  it('that is missing or not JSON is a failure that names the file', () => {
     const folder = home.folder();
     const broken = join(folder, 'broken script.json');
     writeFileSync(broken, '{');
@@ -49,7 +49,7 @@ describe('a script', () => {
     }
   });
 
-  it('plays turns without match one after the other and over again, and turns with match whenever they fit', async () => {
+  it('plays turns without match in a cycle, and turns with match whenever they fit', async () => {
     const relay = await home.relay();
     home.daemon(
       relay,
@@ -76,7 +76,7 @@ describe('a script', () => {
     expect(answers).toEqual(['A', 'one\n\ntwo', 'B', 'A']);
   });
 
-  it('for demonstrations is built in, and asks, fails and crashes when told to', async () => {
+  it('for demonstrations is built in, and asks, fails and crashes on request', async () => {
     const relay = await home.relay();
     home.daemon(relay, scriptedAgent(readScript(demoScriptFile)));
     const connection = await relay.connection();

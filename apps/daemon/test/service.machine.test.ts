@@ -22,7 +22,7 @@ const plan = {
   logFile: '/home/me/daemon.log',
 };
 
-/** A definition as decoded by Python's parsers, which are not ours. */
+/** A definition as decoded by Python's parsers, independent of our code. */
 function parsed(program: string, input: string | Buffer): unknown {
   const { stdout, stderr } = spawnSync('python3', ['-c', program], { input, encoding: 'utf8' });
   if (stdout === '') throw new Error(stderr);
@@ -32,12 +32,12 @@ function parsed(program: string, input: string | Buffer): unknown {
 describe('the service', () => {
   itWith(
     'systemd',
-    'is a unit that systemd accepts, and that does not loop when the relay has turned the daemon away',
+    'is a unit that systemd accepts, and that does not loop after the relay rejected the daemon',
     () => {
       const unit = systemdUnit(plan);
       expect(unit).toContain('RestartPreventExitStatus=78');
       expect(unit).toContain('"/home/me/100%% $$HOME"');
-      // The verdict of systemd itself.
+      // systemd checks the unit itself.
       const file = join(folders.make(), 'relay-daemon.service');
       writeFileSync(file, unit);
       const { status, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', file], {
@@ -56,7 +56,7 @@ describe('the service', () => {
     }
   });
 
-  itWith('python3-websockets', 'is a property list from which launchd reads every word as it was given', () => {
+  itWith('python3-websockets', 'is a property list from which launchd reads every argument unchanged', () => {
     const read = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))';
     expect(parsed(read, launchdPlist(plan))).toEqual({
       Label: 'dev.agent-session-relay.relay-daemon',
@@ -71,37 +71,33 @@ describe('the service', () => {
     });
   });
 
-  itWith(
-    'python3-websockets',
-    'is a task whose elements and values are those of the schema of the Task Scheduler',
-    () => {
-      const read = [
-        'import json, sys, xml.etree.ElementTree as tree',
-        'short = lambda tag: tag.split("}")[1]',
-        'told = lambda node: {short(child.tag): told(child) for child in node} if len(node) else node.text',
-        'task = tree.fromstring(sys.stdin.buffer.read().decode("utf-16"))',
-        'print(json.dumps({"root": task.tag, "version": task.get("version"), "task": told(task)}))',
-      ].join('\n');
-      const text = windowsTask({ ...plan, user: 'HOME\\ada & co' });
-      const { root, version, task } = parsed(read, Buffer.from(`\ufeff${text}`, 'utf16le')) as {
-        root: string;
-        version: string;
-        task: Record<string, Record<string, Record<string, unknown>>>;
-      };
-      expect(root).toBe('{http://schemas.microsoft.com/windows/2004/02/mit/task}Task');
-      expect(version).toBe('1.2');
-      const { Triggers, Principals, Settings, Actions } = task;
-      expect(Triggers).toEqual({ LogonTrigger: { Enabled: 'true', UserId: 'HOME\\ada & co' } });
-      expect(Principals).toEqual({
-        Principal: { UserId: 'HOME\\ada & co', LogonType: 'InteractiveToken', RunLevel: 'LeastPrivilege' },
-      });
-      // An unsignedByte in the schema, and an interval between a minute and 31 days.
-      expect(Settings?.RestartOnFailure).toEqual({ Interval: 'PT1M', Count: '255' });
-      expect(Settings).toMatchObject({ MultipleInstancesPolicy: 'IgnoreNew', ExecutionTimeLimit: 'PT0S' });
-      expect(Actions?.Exec?.Command).toBe('cmd.exe');
-      expect(Actions?.Exec?.Arguments).toContain(`"${plan.node}" "${plan.script}" "up"`);
-    },
-  );
+  itWith('python3-websockets', "is a task whose elements and values match the Task Scheduler's schema", () => {
+    const read = [
+      'import json, sys, xml.etree.ElementTree as tree',
+      'short = lambda tag: tag.split("}")[1]',
+      'told = lambda node: {short(child.tag): told(child) for child in node} if len(node) else node.text',
+      'task = tree.fromstring(sys.stdin.buffer.read().decode("utf-16"))',
+      'print(json.dumps({"root": task.tag, "version": task.get("version"), "task": told(task)}))',
+    ].join('\n');
+    const text = windowsTask({ ...plan, user: 'HOME\\ada & co' });
+    const { root, version, task } = parsed(read, Buffer.from(`\ufeff${text}`, 'utf16le')) as {
+      root: string;
+      version: string;
+      task: Record<string, Record<string, Record<string, unknown>>>;
+    };
+    expect(root).toBe('{http://schemas.microsoft.com/windows/2004/02/mit/task}Task');
+    expect(version).toBe('1.2');
+    const { Triggers, Principals, Settings, Actions } = task;
+    expect(Triggers).toEqual({ LogonTrigger: { Enabled: 'true', UserId: 'HOME\\ada & co' } });
+    expect(Principals).toEqual({
+      Principal: { UserId: 'HOME\\ada & co', LogonType: 'InteractiveToken', RunLevel: 'LeastPrivilege' },
+    });
+    // An unsignedByte in the schema, and an interval between a minute and 31 days.
+    expect(Settings?.RestartOnFailure).toEqual({ Interval: 'PT1M', Count: '255' });
+    expect(Settings).toMatchObject({ MultipleInstancesPolicy: 'IgnoreNew', ExecutionTimeLimit: 'PT0S' });
+    expect(Actions?.Exec?.Command).toBe('cmd.exe');
+    expect(Actions?.Exec?.Arguments).toContain(`"${plan.node}" "${plan.script}" "up"`);
+  });
 
   it.each(['linux', 'darwin', 'win32'] as const)('has commands for install, start, stop and logs on %s', (platform) => {
     const system = serviceSystem({ HOME: '/home/me' }, '/state', platform);
@@ -118,23 +114,23 @@ describe('the service', () => {
     expect(out).toContain('PATH=');
   });
 
-  it('trusts the authorities that the person named who installs it', () => {
+  it("trusts the installing user's certificate authorities", () => {
     const { env } = servicePlan({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' }, '/state', []);
     expect(env).toEqual({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' });
   });
 
-  it('finds what was named from the folder of the person, whose variables with paths it gets whole', () => {
+  it("gets absolute paths for relative ones in the user's variables", () => {
     const { env } = servicePlan({ RELAY_DAEMON_HOME: 'relay', NODE_EXTRA_CA_CERTS: 'ca.crt' }, '/state', []);
     expect(env).toEqual({ RELAY_DAEMON_HOME: resolve('relay'), NODE_EXTRA_CA_CERTS: resolve('ca.crt') });
   });
 
-  it('finds the files of agents that the person keeps elsewhere', () => {
+  it('keeps the variables of custom agent folders, and no secret', () => {
     const places = { CLAUDE_CONFIG_DIR: 'claude', CODEX_HOME: '/data/codex', XDG_DATA_HOME: '/data' };
     const { env } = servicePlan({ ...places, OPENAI_API_KEY: 'secret' }, '/state', []);
     expect(env).toEqual({ ...places, CLAUDE_CONFIG_DIR: resolve('claude') });
   });
 
-  it('is started through the link by which it was installed, so that an update changes the program of the service', () => {
+  it('starts through the link that installed it, so that an update changes the program of the service', () => {
     const link = join(folders.make(), 'relay-daemon');
     symlinkSync(fileURLToPath(new URL('../dist/main.js', import.meta.url)), link);
     const words = [link, 'service', 'install', '--print', '--home', folders.make()];
@@ -142,19 +138,22 @@ describe('the service', () => {
     expect(stdout).toContain(`ExecStart="${process.execPath}" "${link}" "up"`);
   });
 
-  it.each(['linux', 'darwin'] as const)('is known to start another program, or one that is gone, on %s', (platform) => {
-    const env = { HOME: folders.make() };
-    const system = serviceSystem(env, '', platform);
-    const script = join(folders.make(), `100% $HOME & "a" 'b' \\c.js`);
-    mkdirSync(dirname(system.file), { recursive: true });
-    expect(installedService(env, platform)).toBeUndefined();
-    writeFileSync(system.file, system.definition({ ...plan, script }));
-    expect(installedService(env, platform)).toEqual({ file: system.file, gone: script });
-    writeFileSync(script, '');
-    expect(installedService(env, platform)).toEqual({ file: system.file, other: script });
-  });
+  it.each(['linux', 'darwin'] as const)(
+    'is reported as starting another program, or a missing one, on %s',
+    (platform) => {
+      const env = { HOME: folders.make() };
+      const system = serviceSystem(env, '', platform);
+      const script = join(folders.make(), `100% $HOME & "a" 'b' \\c.js`);
+      mkdirSync(dirname(system.file), { recursive: true });
+      expect(installedService(env, platform)).toBeUndefined();
+      writeFileSync(system.file, system.definition({ ...plan, script }));
+      expect(installedService(env, platform)).toEqual({ file: system.file, gone: script });
+      writeFileSync(script, '');
+      expect(installedService(env, platform)).toEqual({ file: system.file, other: script });
+    },
+  );
 
-  it('is a problem that doctor names when its program is gone, until it is installed again', async () => {
+  it('is a problem in doctor while its program is missing, until it is installed again', async () => {
     const folder = folders.make();
     const file = join(folder, 'systemd', 'user', 'relay-daemon.service');
     mkdirSync(dirname(file), { recursive: true });
@@ -167,11 +166,11 @@ describe('the service', () => {
     expect(await doctor()).toContain(`ok   Service: installed, ${file}`);
   });
 
-  it('is installed again with what changed, says whether it runs, and is removed without a trace', async () => {
+  it('is installed again with its changes, reports whether it runs, and is removed completely', async () => {
     const folder = folders.make();
     const home = join(folder, 'home');
     mkdirSync(join(home, 'state'), { recursive: true });
-    // The service manager of this system, which there is none of in a container: notes its words, and keeps what runs.
+    // Replaces the system's service manager, which a container lacks: logs its arguments, and keeps the running state.
     const manager = join(folder, 'systemctl');
     const script = `#!/bin/sh
 echo "$*" >>"${folder}/words"
@@ -206,12 +205,12 @@ esac
     expect((await run('status', '--json')).out).toContain('"installed":false');
   });
 
-  it.each(['darwin', 'win32'] as const)('is started again and runs while a daemon does, on %s', async (platform) => {
+  it.each(['darwin', 'win32'] as const)('restarts and runs while a daemon does, on %s', async (platform) => {
     const folder = folders.make();
     const home = join(folder, 'home');
     mkdirSync(join(home, 'state'), { recursive: true });
     writeFileSync(join(home, 'config.json'), JSON.stringify({ server: 'http://localhost:4000', device_id: 'd1' }));
-    // launchd forgets a service when its process has ended, and starts none that it knows.
+    // launchd forgets a service after its process exits, and refuses to start a known one.
     const manager = `#!/bin/sh
 echo "$1" >>"${folder}/words"
 case "$1" in

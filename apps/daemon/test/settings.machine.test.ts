@@ -71,7 +71,7 @@ async function begin(offers: string, options: DemoOptions = {}) {
 }
 
 describe('the settings of a session', () => {
-  it('are its modes and models, and another choice holds for the agent and is told to the other apps', async () => {
+  it('are its modes and models; another choice reaches the agent and the other apps', async () => {
     const { app, said, read, change, tell } = await begin('modes');
     const { status, body } = await read();
     expect([status, body.settings]).toEqual([
@@ -98,7 +98,7 @@ describe('the settings of a session', () => {
     await said('ask small low');
   });
 
-  it('are its config options where the agent has them, grouped or not', async () => {
+  it('are its config options if the agent has them, grouped or not', async () => {
     const { said, read, change, tell } = await begin('config');
     const { body } = await read();
     expect(body.settings.map(({ id, kind, name, value }) => [id, kind, name, value])).toEqual([
@@ -111,7 +111,7 @@ describe('the settings of a session', () => {
     await said('ask large high');
   });
 
-  it('that the agent changes by itself are told to apps', async () => {
+  it('that the agent changes by itself reach the apps', async () => {
     const { app, said, tell, values } = await begin('modes');
     await tell('switch');
     await said('switched');
@@ -119,7 +119,7 @@ describe('the settings of a session', () => {
     expect((await values())[0]).toEqual(['mode', 'code']);
   });
 
-  it('that were chosen hold in the next process of the session', async () => {
+  it('hold in the next process of the session once chosen', async () => {
     const { said, change, tell, values, calls } = await begin('modes', { timings: { idleMs: 1 } });
     await change('mode', 'code');
     await tell('settings');
@@ -128,7 +128,7 @@ describe('the settings of a session', () => {
     expect((await values())[0]).toEqual(['mode', 'code']);
   });
 
-  it('are asked of the agent after a restart of the daemon, without a turn', async () => {
+  it('come from the agent after a restart of the daemon, without a turn', async () => {
     const { daemon, start, values, calls } = await begin('modes');
     await daemon.stop();
     await start();
@@ -139,7 +139,7 @@ describe('the settings of a session', () => {
     expect(calls()).toContain('resume');
   });
 
-  it('3: that were chosen hold after a restart of the daemon', async () => {
+  it('3: hold after a restart of the daemon once chosen', async () => {
     const { daemon, start, said, change, tell, values } = await begin('modes');
     await change('mode', 'code');
     await daemon.stop();
@@ -149,7 +149,7 @@ describe('the settings of a session', () => {
     expect((await values())[0]).toEqual(['mode', 'code']);
   });
 
-  it('2: that are known are read without a process of the agent, also after a restart of the daemon', async () => {
+  it('2: need no process of the agent once known, also after a restart of the daemon', async () => {
     const { daemon, start, params, change, calls } = await begin('modes');
     await change('model', 'small');
     await daemon.stop();
@@ -164,7 +164,7 @@ describe('the settings of a session', () => {
     expect(calls()).toBe(before);
   });
 
-  it('9: that go with a message hold before the agent gets it', async () => {
+  it('9: of a message apply before the agent gets it', async () => {
     const { said, params, values } = await begin('modes', { timings: { idleMs: 1000 } });
     const settings = [{ id: 'mode', value: 'code' }];
     await relay.call('sendMessage', { params, body: { content: 'settings', settings } });
@@ -172,7 +172,7 @@ describe('the settings of a session', () => {
     expect((await values())[0]).toEqual(['mode', 'code']);
   });
 
-  it('4: that are gone end the task, and the agent gets no prompt', async () => {
+  it('4: that no longer exist fail the task, and the agent gets no prompt', async () => {
     const { app, params, calls, body } = await begin('modes');
     const prompts = () =>
       calls()
@@ -193,7 +193,7 @@ describe('the settings of a session', () => {
     expect(prompts()).toBe(before);
   });
 
-  it('3: of a default hold in each new session, except of one that never asks', async () => {
+  it('3: of a default apply in each new session, except a mode that never asks', async () => {
     const { body, said, params } = await begin('unasked');
     const { deviceId } = body;
     const change = await relay.call('changeSetting', { params, body: { id: 'model', value: 'small', keep: true } });
@@ -235,7 +235,7 @@ describe('the settings of a session', () => {
     ]);
   });
 
-  it('are refused with a code: none, no such setting, no such value, a device that is away', async () => {
+  it('are refused with a code: no settings, an unknown setting, an unknown value, an offline device', async () => {
     const none = await begin('');
     expect((await none.read()).body).toMatchObject({ code: 'SETTINGS_NOT_SUPPORTED', status: 409 });
     expect((await none.change('mode', 'code')).body).toMatchObject({ code: 'SETTINGS_NOT_SUPPORTED' });

@@ -25,7 +25,7 @@ async function begin({ autoPong = true, ...options }: DemoOptions & { autoPong?:
   return { relay, daemon, connection, storeDir, called: () => readFileSync(calls, 'utf8').trim().split('\n') };
 }
 
-/** A turn that runs, once its agent said something. */
+/** A running turn, once its agent has sent a message. */
 async function running(connection: DoubleConnection, instruction: string, taskId = 't1') {
   connection.send({ type: 'task_start', task_id: taskId, instruction, message_uuid: `uuid-${taskId}` });
   const { session_id: sessionId } = await connection.event('SESSION_STARTED', taskId);
@@ -51,7 +51,7 @@ async function itemsOf(connection: DoubleConnection, sessionId: string) {
 }
 
 describe('a message into a running turn', () => {
-  it('changes what the agent does next, and is an item of that turn where the agent got it', async () => {
+  it("changes the agent's next step, and is an item of the turn at the place where the agent got it", async () => {
     const { connection } = await begin();
     const sessionId = await running(connection, 'steerable');
     steer(connection, sessionId, 'only 20');
@@ -81,7 +81,7 @@ describe('a message into a running turn', () => {
     expect(await itemsOf(next, sessionId)).toEqual(before);
   });
 
-  it('is listed by status until its turn ends', async () => {
+  it('stays in the status until its turn completes', async () => {
     const { connection } = await begin();
     const sessionId = await running(connection, 'steerable');
     steer(connection, sessionId, 'only 20');
@@ -90,7 +90,7 @@ describe('a message into a running turn', () => {
     await connection.status();
   });
 
-  it('keeps the turn running when the agent answers its prompt early and works on; one completion', async () => {
+  it('keeps the turn running when the agent answers its prompt early and continues; one completion', async () => {
     const { connection } = await begin();
     const sessionId = await running(connection, 'steeredearly 12');
     steer(connection, sessionId, 'go on');
@@ -104,7 +104,7 @@ describe('a message into a running turn', () => {
     );
     expect(completions).toHaveLength(1);
     const statuses = connection.frames.flatMap((frame) => (frame.type === 'status' ? [frame.running_tasks] : []));
-    // Every status between the start and the end of the turn lists it.
+    // Every status during the turn lists it.
     expect(
       statuses
         .slice(
@@ -115,7 +115,7 @@ describe('a message into a running turn', () => {
     ).toBe(true);
   });
 
-  it('lets Stop reach an agent that works on after its prompt', async () => {
+  it('lets Stop reach an agent that continues after its prompt', async () => {
     const { connection } = await begin({ timings: { steeredQuietMs: 2000 } });
     const sessionId = await running(connection, 'steeredearly 1000000');
     steer(connection, sessionId, 'go on');
@@ -133,14 +133,14 @@ describe('a message into a running turn', () => {
     expect(await connection.event('TASK_COMPLETE', 't2')).toMatchObject({ session_id: sessionId });
   });
 
-  it('is not_running when its turn was over, and no byte reaches the agent', async () => {
+  it('is not_running after its turn, and no byte reaches the agent', async () => {
     const { connection, called } = await begin();
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello', message_uuid: 'uuid-t1' });
     const sessionId = (await connection.event('TASK_COMPLETE', 't1')).session_id ?? '';
     steer(connection, sessionId, 'too late');
     expect(await connection.event('STEERED', 's1')).toMatchObject({ outcome: 'not_running' });
     expect(called().some((line) => line.startsWith('steer'))).toBe(false);
-    // The same task comes again as an ordinary message.
+    // The same task arrives again as an ordinary message.
     connection.send({
       type: 'task_resume',
       task_id: 's1',
@@ -170,7 +170,7 @@ describe('a message into a running turn', () => {
     expect((await itemsOf(connection, sessionId)).some(({ uuid }) => uuid === 'uuid-s1')).toBe(false);
   });
 
-  it('is refused by an agent that does not offer it, which never gets a second prompt', async () => {
+  it('is refused by an agent without support, which never gets a second prompt', async () => {
     const { connection, called } = await begin({ env: { DEMO_AGENT_WITHOUT: 'steer' } });
     const sessionId = await running(connection, 'steerable');
     steer(connection, sessionId, 'words');
@@ -187,7 +187,7 @@ describe('a message into a running turn', () => {
     expect(called().some((line) => line.startsWith('steer'))).toBe(false);
   });
 
-  it('is dropped when its turn ends before the agent read it', async () => {
+  it('is dropped when its turn completes before the agent read it', async () => {
     const { connection } = await begin({ wasRead: () => false });
     const sessionId = await running(connection, 'steerlate');
     steer(connection, sessionId, 'unread');
@@ -198,7 +198,7 @@ describe('a message into a running turn', () => {
     expect(items.find(({ uuid }) => uuid === 'uuid-s1')).toMatchObject({ part: { steer: 'dropped' } });
   });
 
-  it('has its outcome sent again, before the first status, until the relay has it', async () => {
+  it('repeats its outcome, before the first status, until the relay has it', async () => {
     const { relay, connection, called } = await begin({ env: { DEMO_AGENT_STEER: 'idle' }, autoPong: false });
     const sessionId = await running(connection, 'steerable');
     steer(connection, sessionId, 'words');

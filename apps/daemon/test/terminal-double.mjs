@@ -1,5 +1,5 @@
-// A program in a terminal that notes its session as Claude Code does: for tests of who has a session open.
-// Words: the folder of Claude Code, the session, its status, and the signals that it ignores.
+// A program in a terminal that records its session like Claude Code: for tests of session holders. Arguments: the
+// folder of Claude Code, the session, its status, and the signals that it ignores.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Whatever a relay or an agent says: the bytes on the terminal of the daemon hold no control of theirs (rules, 16.1). */
+/** The bytes on the daemon's terminal never contain control characters from a relay or an agent (rules, 16.1). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** A screen that keeps what is written to it. */
+/** A screen that keeps its output. */
 function screen() {
   let bytes = '';
   const stdin = Readable.from([]);
@@ -33,7 +33,7 @@ function screen() {
 const forbidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
 describe('the terminal of relay-daemon', () => {
-  it('S6: shows a registration, a refusal and a look at the relay without one control of the relay', async () => {
+  it("S6: shows a registration, a refusal and the relay's status without a control character of the relay", async () => {
     const relay = await home.relay();
     await fc.assert(
       fc.asyncProperty(hostile, hostile, fc.boolean(), async (text, other, granted) => {
@@ -55,14 +55,14 @@ describe('the terminal of relay-daemon', () => {
         await runCli(['register', '--server', relay.url, '--home', folder], terminal);
         await runCli(['doctor', '--home', folder], terminal);
         await runCli(['status', '--home', folder], terminal);
-        // The countdown starts its line again: a control character of its own.
+        // The countdown restarts its line with its own control character.
         expect(written().replaceAll('\rWaiting for confirmation', '')).not.toMatch(forbidden);
       }),
       { numRuns: 25 },
     );
   });
 
-  it('S6: logs what agents and relays say without one control of them', () => {
+  it('S6: logs texts of agents and relays without their control characters', () => {
     fc.assert(
       fc.property(hostile, hostile, fc.boolean(), (event, text, json) => {
         const { terminal, written } = screen();

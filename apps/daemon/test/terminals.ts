@@ -1,4 +1,4 @@
-/** Terminals with doubles of agents in them, which note their sessions as the agents do. */
+/** Terminals with agent doubles, which record their sessions like the agents. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface DoubleOptions {
   sessionId: string;
   status?: 'idle' | 'busy' | 'waiting';
   ignores?: string;
-  /** Without a terminal, as a program of an editor has none. */
+  /** Without a terminal, like a program in an editor. */
   bare?: boolean;
   env?: Record<string, string>;
 }
@@ -30,7 +30,7 @@ export async function until<T>(find: () => T | undefined): Promise<T> {
 export function terminals() {
   const running: ChildProcess[] = [];
   return {
-    /** Resolves with the number of the double once its record is there. */
+    /** Resolves with the pid of the double once its record exists. */
     async open({ folder, sessionId, status = 'idle', ignores = '', bare = false, env = {} }: DoubleOptions) {
       const words = [double, folder, sessionId, status, ignores];
       const records = () => (existsSync(join(folder, 'sessions')) ? readdirSync(join(folder, 'sessions')) : []);
@@ -58,7 +58,7 @@ export function terminals() {
         try {
           if (pid !== undefined) process.kill(-pid, 'SIGKILL');
         } catch {
-          // It has left.
+          // The process has exited.
         }
       }
     },

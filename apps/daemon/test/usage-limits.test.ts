@@ -82,7 +82,7 @@ describe('Codex', () => {
   });
 });
 
-it('a clock time exists once over the changes of clocks', () => {
+it('a clock time is unique across clock changes', () => {
   // Europe/Paris: 2027-03-28 02:30 does not exist, 2027-10-31 02:30 comes twice.
   const at = (words: string) => claude(`You've hit your limit · resets ${words} (Europe/Paris)`)?.resets_at;
   expect(at('Mar 28 at 2:30am')).toBe('2027-03-28T01:30:00.000Z');

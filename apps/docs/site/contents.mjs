@@ -22,7 +22,7 @@ const groups = [
     ['CHANGELOG.md'],
     ['docs/configuration.md'],
     ['docs/security.md', 'Security'],
-    ['SECURITY.md', 'Report a hole'],
+    ['SECURITY.md', 'Report a vulnerability'],
     ['docs/situations.md'],
     ['docs/reliability.md'],
     ['docs/performance.md'],

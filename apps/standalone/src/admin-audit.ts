@@ -36,7 +36,7 @@ export async function recorded<T>(database: Database, action: Action, work: () =
   }
   await record('done').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Refused(`"${action.command}" is done, but its entry in the audit could not be written: ${reason}`, {
+    throw new Refused(`"${action.command}" succeeded, but its audit entry could not be saved: ${reason}`, {
       cause: 1,
     });
   });
@@ -57,7 +57,7 @@ export async function audit(
     return entries.map(({ at, address, action, target, outcome }) =>
       JSON.stringify({ at, by: address, action, target: target ?? null, outcome }),
     );
-  if (entries.length === 0) return ['No operator has done anything yet.'];
+  if (entries.length === 0) return ['No actions of operators yet.'];
   return entries.map(({ at, address, action, target, outcome }) =>
     [at, address, action, target, ...(outcome === 'done' ? [] : [outcome])].filter(Boolean).join('  '),
   );

@@ -28,36 +28,36 @@ export type { AdminDeps, DiagnosticDeps };
 
 export const usage = `Usage: relay-admin <command> [options]
 
-Accounts, backups and keys of this relay, and what an operator looks at first, from the machine that runs it and as the
-same user. It reads the same environment as the relay (DATA_DIR, or DATABASE_URL and REDIS_URL). The relay may run or not.
+Accounts, backups, keys and diagnostics of this relay. Run it on the machine of the relay and as the same user. It reads
+the same environment as the relay (DATA_DIR, or DATABASE_URL and REDIS_URL), and works whether the relay runs or not.
 
 Commands:
   people                    everyone who has an account
-  reset-password <email>    sets a new password, prints it once, removes passkeys and signs the person out everywhere; a second step
-                            stays
+  reset-password <email>    sets a new password, prints it once, removes passkeys and signs the person out everywhere; keeps the
+                            second step
   reset-second-factor <email>
                             removes the second step at sign-in of a person who lost their app and recovery codes
-  invite                    prints a link for one new account; it ends after a week
+  invite                    prints a link for one new account; it expires after a week
   disable <email>           signs the person out everywhere and refuses to sign them in; their machines stay
   enable <email>            lets them sign in again
   remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
   remove-device <id> --yes  disconnects a machine and refuses its credential; its sessions leave the relay, not the machine
-  rotate-push-key           makes a new key for push services; browsers of the time before are reached with theirs for 90 days
+  rotate-push-key           makes a new key for push services; the old key works for its browsers for 90 more days
   setup-link                prints the link for the first account again
-  status                    release, database, backplane, how much there is and what waits
-  devices [email]           devices of everyone or of one person, those that were seen last first (100)
+  status                    release, database, backplane, numbers of people and devices, and queued work
+  devices [email]           devices of all people or of one person, last seen first (100)
   find <email or id>        the records of a person, session, task, device or request, without conversation text: devices, connections
                             with close reasons, queue, outcomes, deliveries, audit; for a request, the queries for logs and traces
   audit                     the newest 100 actions of operators: each command that changes something or shows a person
-  queues                    devices with messages that wait, the oldest first (100)
+  queues                    devices with queued messages, oldest first (100)
   drain [gateway] [--over <minutes>]
-                            lists the gateways and their devices; with the name of one, or of its pod, it takes no more
-                            daemons and lets its own go within that time (10 minutes); delete the pod afterwards
-  redis                     what is in Redis: records by kind, memory, the largest keys; from a sample, it blocks nothing
-  take-redis --yes          claims Redis for this installation, after another installation has left it; a start names the
-                            case that needs it
-  doctor                    checks what the relay needs, and says what to do about what is wrong; ends with 1 then
-  backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
+                            lists the gateways and their devices; with the name of a gateway or its pod, that gateway accepts
+                            no more daemons and closes its connections within that time (10 minutes); delete the pod afterwards
+  redis                     the contents of Redis: records by kind, memory, the largest keys; from a sample, without blocking
+  take-redis --yes          claims Redis for this installation, after another installation has left it; a refused start tells you
+                            when you need it
+  doctor                    checks the dependencies of the relay, with advice for each problem; exits with 1 if it finds one
+  backup <folder>           copies the data folder to a new folder, which works as DATA_DIR
 
 Options:
   --json      one JSON object per line
@@ -150,9 +150,9 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
       return json
         ? [JSON.stringify({ email, password })]
         : [
-            `The new password of ${email}:\n\n    ${password}\n\nEvery sign-in has ended. Change it after signing in.`,
+            `The new password of ${email}:\n\n    ${password}\n\nAll sign-ins are revoked. Change it after signing in.`,
             ...(person.hasSecondFactor
-              ? [`Signing in still takes a one-time code. "relay-admin reset-second-factor ${email}" removes that.`]
+              ? [`Signing in still requires a one-time code. "relay-admin reset-second-factor ${email}" removes that.`]
               : []),
           ];
     },
@@ -166,7 +166,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
       if (!removed) throw new Refused(`${email} has no second step at sign-in. Nothing was changed.`);
       return json
         ? [JSON.stringify({ email, secondFactor: false })]
-        : [`${email} signs in with the password alone. They can set up a new second step in their settings.`];
+        : [`${email} signs in with only the password. They can set up a new second step in their settings.`];
     },
   },
   invite: {
@@ -193,11 +193,11 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
     takes: 'email',
     records: 'always',
     run: async ({ people }, email, { json, yes }) => {
-      if (!yes) throw new Refused(`This deletes everything that belongs to ${email}. Add --yes to confirm.`);
+      if (!yes) throw new Refused(`This deletes the account of ${email} and all its data. Add --yes to confirm.`);
       if (!(await people.remove(email))) throw noSuch(email);
       return json
         ? [JSON.stringify({ email, removed: true })]
-        : [`${email} and everything of this account are deleted.`];
+        : [`The account of ${email} and all its data are deleted.`];
     },
   },
   'remove-device': {
@@ -218,10 +218,10 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
     run: async (deps, _, { json }) => {
       const publicKey = await rotatePushKey(deps);
       if (publicKey === undefined)
-        throw new Refused('The key is VAPID_PRIVATE_KEY: put a new one in front of it, and restart the relay.');
+        throw new Refused('VAPID_PRIVATE_KEY sets the key: put a new key in front of it, and restart the relay.');
       return json
         ? [JSON.stringify({ publicKey })]
-        : [`Browsers subscribe with ${publicKey} from now on. Those of the key before are notified for 90 days.`];
+        : [`New browsers subscribe with ${publicKey}. Browsers with the old key get notifications for 90 more days.`];
     },
   },
   'setup-link': { takes: 'nothing', records: 'always', run: setupLink },
@@ -234,7 +234,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
       const { files, bytes } = await database.backup(folder);
       return json
         ? [JSON.stringify({ folder, files, bytes })]
-        : [`${folder} holds everything up to now: ${files} files, ${(bytes / 1e6).toFixed(1)} MB. Keep it secret.`];
+        : [`${folder} holds all data up to now: ${files} files, ${(bytes / 1e6).toFixed(1)} MB. Keep it secret.`];
     },
   },
 };
@@ -269,7 +269,7 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
   const fits = known?.takes.startsWith('maybe') || (known?.takes === 'nothing') === (word === '');
   if (!known || more.length > 0 || !fits)
-    throw new Refused(`"${positionals.join(' ')}" is no command. "relay-admin --help" lists all.`);
+    throw new Refused(`"${positionals.join(' ')}" is not a command. "relay-admin --help" lists all.`);
   return {
     command,
     word,
@@ -298,7 +298,8 @@ export async function runCommand(deps: AdminDeps, request: AdminRequest): Promis
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
   const elsewhere = ofOwnSignIn.has(command) ? signInElsewhere(deps.config) : undefined;
-  if (elsewhere !== undefined) throw new Refused(`${elsewhere} "${command}" is done there. Nothing was changed.`);
+  if (elsewhere !== undefined)
+    throw new Refused(`${elsewhere} Use that service for "${command}". Nothing was changed.`);
   return runRecorded(known, deps, request);
 }
 

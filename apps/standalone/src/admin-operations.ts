@@ -71,11 +71,11 @@ export async function status(deps: DiagnosticDeps, _: string, { json }: Options)
   if (json) return [JSON.stringify({ version, database: db.ok, backplane: plane.ok, schema, ...found })];
   const { tasks } = found;
   return [
-    `release ${version}; the database is of ${schema === 'own' ? 'this' : 'a newer'} release`,
+    `release ${version}; the database schema is from ${schema === 'own' ? 'this' : 'a newer'} release`,
     `database ${db.ok ? 'ok' : 'NOT READY'} (${db.probeMs.toFixed(0)} ms), backplane ${plane.ok ? 'ok' : 'NOT READY'} (${plane.probeMs.toFixed(0)} ms)`,
-    `${found.people} people, ${found.devices} devices, ${found.devicesOnline} of them online`,
-    `tasks: ${tasks.queued} wait, ${tasks.sent} are being delivered, ${tasks.running} run`,
-    `oldest notification that was not sent: ${found.outboxSeconds === 0 ? 'none' : ago(found.outboxSeconds)}`,
+    `${found.people} people, ${found.devices} devices, ${found.devicesOnline} online`,
+    `tasks: ${tasks.queued} queued, ${tasks.sent} in delivery, ${tasks.running} running`,
+    `oldest unsent notification: ${found.outboxSeconds === 0 ? 'none' : ago(found.outboxSeconds)}`,
   ];
 }
 
@@ -92,10 +92,10 @@ export async function devices({ database }: DiagnosticDeps, email: string, { jso
 export async function queues({ database }: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
   const found = await listWaiting(opened(database), linesAtMost);
   if (json) return found.map((queue) => JSON.stringify(queue));
-  if (found.length === 0) return ['No message waits.'];
+  if (found.length === 0) return ['No messages are queued.'];
   return found.map(
     ({ deviceId, email, status: state, waiting, oldestSeconds }) =>
-      `${deviceId}  ${state.padEnd(7)}  ${waiting} wait, the oldest for ${ago(oldestSeconds)}  ${email}`,
+      `${deviceId}  ${state.padEnd(7)}  ${waiting} queued, the oldest for ${ago(oldestSeconds)}  ${email}`,
   );
 }
 
@@ -121,18 +121,17 @@ export async function drain(deps: DiagnosticDeps, word: string, options: Options
     throw new Refused(`--over takes minutes, from 0 to ${longestDrainMinutes}.`);
   // A pod is one instance after the other; each has a name of its own.
   const [gateway, ...more] = gateways.filter(({ instance }) => instance === word || instance.startsWith(`${word}-`));
-  if (!gateway) throw new Refused(`No gateway "${word}" has a device. "relay-admin drain" lists those that have.`);
+  if (!gateway)
+    throw new Refused(`No gateway "${word}" has a device. "relay-admin drain" lists the gateways with devices.`);
   if (more.length > 0)
-    throw new Refused(
-      `"${word}" is ${more.length + 1} gateways. Give one of the names that "relay-admin drain" lists.`,
-    );
+    throw new Refused(`"${word}" matches ${more.length + 1} gateways. Use a full name from "relay-admin drain".`);
   const { instance, devices: held } = gateway;
   const control = { v: 1, kind: 'gateway_drained', instance, overMs: Math.round(minutes * 60_000) };
   await opened(deps.backplane).publishControl(JSON.stringify(control));
   if (json) return [JSON.stringify({ instance, devices: held, minutes })];
   return [
-    `${instance} takes no more daemons, and lets its ${held} go within ${minutes} min.`,
-    '"relay-admin drain" says how many are left. Then delete the pod: only a new one takes daemons again.',
+    `${instance} accepts no more daemons, and closes the connections of its ${held} within ${minutes} min.`,
+    '"relay-admin drain" shows how many are left. Then delete the pod: only a new pod accepts daemons again.',
   ];
 }
 
@@ -140,12 +139,12 @@ const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 export async function redis({ config }: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
   if (config.redisUrl === undefined)
-    throw new Refused('This relay has no Redis: it is one process, and keeps in its memory what others keep there.');
+    throw new Refused('This relay has no Redis: it is one process, and keeps that data in its memory.');
   const servers = await describeRedis(config.redisUrl);
   if (json) return servers.map((server) => JSON.stringify(server));
   return servers.flatMap((server) => [
-    `${server.server}: Redis ${server.version}, ${megabytes(server.usedBytes)} of ${server.maxBytes === 0 ? 'no bound (set maxmemory)' : megabytes(server.maxBytes)}, ${server.policy}${server.policy === 'noeviction' ? '' : ' (the relay wants noeviction)'}, ${server.evicted} evicted`,
-    `${server.keys} keys, ${server.sampled} of them looked at`,
+    `${server.server}: Redis ${server.version}, ${megabytes(server.usedBytes)} of ${server.maxBytes === 0 ? 'no limit (set maxmemory)' : megabytes(server.maxBytes)}, ${server.policy}${server.policy === 'noeviction' ? '' : ' (the relay needs noeviction)'}, ${server.evicted} evicted`,
+    `${server.keys} keys, ${server.sampled} sampled`,
     ...server.kinds.map(
       ({ kind, records, bytes }) => `  ${kind.padEnd(18)}  ${String(records).padStart(9)}  ${megabytes(bytes)}`,
     ),
@@ -159,15 +158,15 @@ export async function takeRedisHere(deps: DiagnosticDeps, _: string, { json, yes
   if (deps.config.redisUrl === undefined) throw new Refused('This relay has no Redis: it is one process.');
   if (!yes)
     throw new Refused(
-      'Instances of another installation that still use this Redis are disturbed. Stop them first, then add --yes to confirm.',
+      'This disrupts instances of another installation that still use this Redis. Stop them first, then add --yes to confirm.',
     );
   const installation = await readInstallationId(opened(deps.database));
   const before = await takeRedis(opened(deps.backplane), installation);
   if (json) return [JSON.stringify({ installation, before: before ?? null })];
   return [
     before === undefined
-      ? `Redis belonged to this installation (${installation}) or to none. Start the relay.`
-      : `Redis belongs to this installation (${installation}) now; before, it belonged to ${before}. Start the relay.`,
+      ? `Redis already belonged to this installation (${installation}), or to no installation. Start the relay.`
+      : `Redis now belongs to this installation (${installation}); before, it belonged to ${before}. Start the relay.`,
   ];
 }
 
@@ -203,7 +202,7 @@ export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options)
     'database',
     db.ok,
     `answers in ${db.probeMs.toFixed(0)} ms`,
-    db.reason || 'does not answer or may not be written: its own console first',
+    db.reason || 'does not answer or is read-only: check its own console first',
   );
   const plane = await healthOf(backplane);
   add(
@@ -217,8 +216,8 @@ export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options)
     add(
       'schema',
       newer.length === 0,
-      'is of this release',
-      `is of a newer release (${newer.join(', ')}): this one runs with it; deploy the newer one when you are ready`,
+      'is from this release',
+      `is from a newer release (${newer.join(', ')}): this release works with it; deploy the newer release when you are ready`,
     );
   }
   if (db.ok) {
@@ -233,28 +232,28 @@ export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options)
     add(
       'notifications',
       outboxSeconds < 120,
-      'none waits for long',
-      `one waits for ${ago(outboxSeconds)}: no api sends them`,
+      'none is late',
+      `the oldest has waited for ${ago(outboxSeconds)}: no api sends them`,
     );
   }
   const url = new URL(config.publicUrl);
   const health = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(patienceMs) }).then(
     (response) => (response.ok ? '' : `answers ${response.status}`),
-    (error: unknown) => `cannot be reached from here (${String((error as Error).cause ?? error)})`,
+    (error: unknown) => `is not reachable from here (${String((error as Error).cause ?? error)})`,
   );
   add(
     'PUBLIC_URL',
     health === '',
     `${url.origin} answers`,
-    `${url.origin} ${health}: the edge, its certificate, or a network policy`,
+    `${url.origin} ${health}: check the edge, its certificate and the network policies`,
   );
   if (url.protocol === 'https:') {
     const days = await daysOfCertificate(url).catch(() => -1);
     add(
       'certificate',
       days > 14,
-      `ends in ${Math.floor(days)} days`,
-      days < 0 ? 'is not accepted here' : `ends in ${Math.floor(days)} days: renew it`,
+      `expires in ${Math.floor(days)} days`,
+      days < 0 ? 'is not valid or not trusted here' : `expires in ${Math.floor(days)} days: renew it`,
     );
   }
   const lines = findings.map((finding) =>
@@ -268,6 +267,6 @@ export async function setupLink({ people }: AdminDeps, _: string, { json }: Opti
   return [
     json
       ? JSON.stringify({ url: url ?? null })
-      : (url ?? 'There are accounts already. "relay-admin invite" prints a link for one more.'),
+      : (url ?? 'There are accounts already. "relay-admin invite" prints a link for another account.'),
   ];
 }

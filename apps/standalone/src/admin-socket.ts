@@ -73,7 +73,7 @@ export async function askRelay(dataDir: string, request: object): Promise<AdminR
   const line = await readLine(socket, maxReply);
   socket.destroy();
   return line === undefined
-    ? { refused: 'The relay ended before it answered. Look at its log, then try again.', code: 1 }
+    ? { refused: 'The relay exited before it answered. Look at its log, then try again.', code: 1 }
     : (parse(line) as AdminReply);
 }
 

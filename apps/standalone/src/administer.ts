@@ -27,7 +27,9 @@ function configuration(): RelayConfig {
   const role = process.env.REDIS_URL === undefined ? 'standalone' : 'api';
   const config = readConfig(role, { LOG_LEVEL: 'error', ...process.env });
   if (config.databaseUrl === undefined && !existsSync(config.dataDir))
-    throw new Refused(`${config.dataDir} does not exist. Set DATA_DIR to the data folder of the relay, as it has it.`);
+    throw new Refused(
+      `${config.dataDir} does not exist. Set DATA_DIR to the data folder of the relay, with the same value as the relay.`,
+    );
   return config;
 }
 

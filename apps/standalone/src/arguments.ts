@@ -6,10 +6,10 @@ export const usage = `Usage: agent-session-relay [--lan] [options]
 
 Starts the relay. Its settings are environment variables (docs/configuration.md).
 
-  --lan               opens it to the local network by https, with a certificate authority of its own (docs/reach.md)
+  --lan               opens it to the local network by https, with its own certificate authority (docs/reach.md)
   --lan-host <host>   the address or name of this machine that phones use, instead of the address of its main network;
-                      a name such as laptop.local stays when the address changes, and has passkeys
-  --lan-port <port>   of https (4443); the next port hands over the certificate
+                      a name such as laptop.local survives a change of the address, and supports passkeys
+  --lan-port <port>   the https port (4443); the next port serves the certificate
   --version           prints the version
   --help              prints this
 `;
@@ -32,7 +32,7 @@ export function readArguments(args: readonly string[]): Arguments {
   if (values.version) return { only: 'version' };
   const { lan, 'lan-host': host, 'lan-port': port = '4443' } = values;
   if (!lan && (host !== undefined || values['lan-port'] !== undefined))
-    throw new Refused('--lan-host and --lan-port belong to --lan.');
+    throw new Refused('--lan-host and --lan-port need --lan.');
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_534)
     throw new Refused(`--lan-port is "${port}"; it must be a number from 1 to 65534.`);
   return lan ? { lan: { host, port: Number(port) } } : {};

@@ -88,7 +88,7 @@ async function adminReply(deps: AdminDeps, request: AdminRequest, logger: Logger
     if (error instanceof Refused) return { refused: error.message, code: 2 };
     if (isForPeople(error)) return { refused: (error as Error).message, code: 1 };
     logger.error({ err: error }, 'a command of relay-admin failed');
-    return { refused: 'Something went wrong on the relay. Its log says what.', code: 1 };
+    return { refused: 'Something went wrong on the relay. See its log.', code: 1 };
   }
 }
 

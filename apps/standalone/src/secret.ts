@@ -28,7 +28,7 @@ export function keptSecret(dataDir: string): string {
   const secret = readKept(dataDir, fileName) ?? keep(dataDir, fileName, randomBytes(32).toString('base64url'));
   if (secret.length < minLength)
     throw new Error(
-      `${join(dataDir, fileName)} holds no secret. Restore it from a backup; or delete it: everyone has to sign in again and to add addresses to notify again, and relay-admin rotate-push-key makes a new key for browsers.`,
+      `${join(dataDir, fileName)} holds no secret. Restore it from a backup; or delete it: then all people must sign in and add their addresses to notify again, and relay-admin rotate-push-key makes a new key for browsers.`,
     );
   return secret;
 }

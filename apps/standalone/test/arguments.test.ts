@@ -19,7 +19,7 @@ describe('the arguments of the relay', () => {
     ['an unknown word', ['--wan'], /--wan.*[^]*Usage/],
     ['a port that is none', ['--lan', '--lan-port', 'https'], /--lan-port is "https"; it must be/],
     ['the last port, which has no next one', ['--lan', '--lan-port', '65535'], /1 to 65534/],
-    ['an option of the local network without it', ['--lan-port', '4443'], /belong to --lan/],
+    ['an option of the local network without it', ['--lan-port', '4443'], /need --lan/],
   ])('are refused with the valid arguments: %s', (_, words, says) => {
     expect(() => readArguments(words)).toThrow(says);
   });

@@ -41,7 +41,7 @@ it('lists the gateways by their devices, and refuses an unknown or ambiguous nam
 it('lets the daemons of one gateway go with 1001, takes no more and is not ready; the others stay', async () => {
   const name = relay.gateways[0]!.backplane.instance;
   const [told] = await admin('drain', name, '--over', '0.01');
-  expect(told).toBe(`${name} takes no more daemons, and lets its 2 go within 0.01 min.`);
+  expect(told).toBe(`${name} accepts no more daemons, and closes the connections of its 2 within 0.01 min.`);
   for (const daemon of leaving) expect(await daemon.closed).toMatchObject({ code: 1001 });
   await expect(connectDaemon(relay, { registration: leaving[0]!.registration, gateway: 0 })).rejects.toMatchObject({
     status: 503,

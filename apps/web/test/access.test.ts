@@ -5,7 +5,7 @@ import type { Token } from '../src/auth/sign-in-flow.ts';
 
 const tokenOf = (sub: string, number: number): string => `e30.${btoa(JSON.stringify({ sub, number }))}.x`;
 
-/** A sign-in that says what it is told to say next. */
+/** A sign-in; the test sets its next result. */
 function signIn() {
   const answers: (() => Promise<Token | undefined>)[] = [];
   let asked = 0;
@@ -34,7 +34,7 @@ describe('access', () => {
     expect(access.state.kind).toBe('in');
   });
 
-  it('asks once, however many ask for a token', async () => {
+  it('asks once for all concurrent requests of a token', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const [first, second] = await Promise.all([access.bearer(), access.bearer()]);
@@ -43,7 +43,7 @@ describe('access', () => {
     expect(source.asked).toBe(1);
   });
 
-  it('renews a refused token once for all who had it', async () => {
+  it('renews a refused token once for all its users', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const old = await access.bearer();
@@ -53,7 +53,7 @@ describe('access', () => {
     expect(source.asked).toBe(2);
   });
 
-  it('renews before the token ends, and tells the new one', async () => {
+  it('renews the token before it expires, and reports the new one', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     await access.open();
@@ -64,7 +64,7 @@ describe('access', () => {
     expect(source.asked).toBe(2);
   });
 
-  it('ends when the browser is no longer signed in', async () => {
+  it('is out after the sign-in of the browser has expired', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const token = await access.bearer();
@@ -73,7 +73,7 @@ describe('access', () => {
     expect(access.state).toEqual({ kind: 'out', ended: true });
   });
 
-  it('does not end because the network is away', async () => {
+  it('stays signed in during a network failure', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const token = await access.bearer();
@@ -83,7 +83,7 @@ describe('access', () => {
     expect(await access.renew(token)).not.toBe(token);
   });
 
-  it('tells what is wrong when it cannot be opened, and opens later', async () => {
+  it('reports a failure to open, and opens later', async () => {
     const source = signIn();
     source.next(() => Promise.reject(new Refusal('OFFLINE', '')));
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
@@ -93,7 +93,7 @@ describe('access', () => {
     expect(access.state.kind).toBe('in');
   });
 
-  it('notices that another person signed in meanwhile', async () => {
+  it('notices that another person has signed in', async () => {
     const source = signIn();
     const onOtherPerson = jest.fn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson });
@@ -105,7 +105,7 @@ describe('access', () => {
     expect(onOtherPerson).toHaveBeenCalledTimes(1);
   });
 
-  it('waits with renewals until the sign-in is replaced', async () => {
+  it('delays renewals until the sign-in is replaced', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const token = await access.bearer();
@@ -119,7 +119,7 @@ describe('access', () => {
     expect(await renewed).not.toBe(token);
   });
 
-  it('asks for nothing after the person has left', async () => {
+  it('requests nothing after the person has left', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const token = await access.bearer();
@@ -133,13 +133,13 @@ describe('access', () => {
     expect(source.asked).toBe(1);
   });
 
-  it('leaves when that is done which must still be done as this person', async () => {
+  it('signs out after all work that needs this person', async () => {
     const source = signIn();
     const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
     const token = await access.bearer();
     const done: string[] = [];
     access.beforeLeaving(async () => {
-      // A renewal is not held up by the sign-out that waits for it.
+      // A renewal does not wait for the sign-out, which waits for it.
       done.push((await access.renew(token)) === token ? 'with the old token' : 'with a new token');
     });
     access.beforeLeaving(() => Promise.reject(new Error('not any longer')))();
@@ -147,7 +147,7 @@ describe('access', () => {
     expect(done).toEqual(['with a new token', 'signed out']);
   });
 
-  it('stays when leaving fails', async () => {
+  it('stays signed in when the sign-out fails', async () => {
     const access = createAccess({ fetchToken: signIn().fetchToken, onOtherPerson: () => undefined });
     await access.open();
     await expect(access.leave(() => Promise.reject(new Refusal('OFFLINE', '')))).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** The log is a true account: each call with its state, each change, and the present work. */
+/** The log is a true account: each call with its state, each change, and the current work. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Item, type Operation, type Session, applyOperations } from '@relay/protocol';
 import fc from 'fast-check';
@@ -58,12 +58,12 @@ describe('a call', () => {
     part: { state: 'answered', answer: { option: 'n', at: at(5), by: 'iPhone' } },
   };
 
-  it('W1: a rejected call never reads as run, in every order of events, live and reloaded', () => {
+  it('W1: a rejected call never appears as run, in any order of events, live and reloaded', () => {
     const ends = ['completed', 'failed', 'cancelled', 'unknown', 'interrupted', 'running', 'later'];
     const news: fc.Arbitrary<Operation[]> = fc.oneof(
       // The daemon rejects the call at once, and no later report changes that.
       fc.constant<Operation[]>([answered, set({ ...asked, status: 'rejected' }), set({ output: 'no' })]),
-      // The answer is known, the news of the call has yet to come. Older daemons close it as completed.
+      // The answer is known, but the update of the call is still missing. Older daemons close it as completed.
       fc.constantFrom(...ends).map((status) => [set({ status }), answered, set({ output: 'no' })]),
     );
     const does = fc.constantFrom('execute', 'read', 'edit', 'delete', 'other');
@@ -102,7 +102,7 @@ describe('a call', () => {
     const shown = words([call('c', 1, linked), question('y')]);
     expect(shown).toMatch(/Ran rm -rf build.*Allowed on iPhone/);
     expect(shown).not.toContain('Remove the build folder?');
-    // Of an older daemon, which does not link them.
+    // An older daemon does not link them.
     expect(words([call('c', 1, { does: 'execute', command }), question('all')])).toMatch(
       /^ ?Ran rm -rf build Always allow rm · Allowed on iPhone · [^?]*$/,
     );
@@ -117,7 +117,7 @@ describe('a call', () => {
     expect(words([call('c', 1, { command }), question('y'), question('n', 'q2', 3)])).toContain('Remove the build');
   });
 
-  it('W1: words that answered a permission stay a message', () => {
+  it('W1: a text that answered a permission stays a message', () => {
     const given = { state: 'answered', answer: { text: 'Use trash instead', at: at(5) } };
     const asking = { ...question(), part: { ...question().part, ...given } };
     const said = item('m', 3, { kind: 'user', answers: 'q' }, 'Use trash instead');
@@ -126,14 +126,14 @@ describe('a call', () => {
     expect(words([call('c', 1, rejected), question('n'), { ...said, content: 'No' }])).not.toMatch(/\bNo\b/);
   });
 
-  it('W1: reads as not run only where its permission was never answered', () => {
+  it('W1: appears as not run only if its permission was never answered', () => {
     const cancelled = { does: 'execute', command, status: 'cancelled' };
     expect(words([call('c', 1, { ...cancelled, asked: { question: 'q' } })])).toContain('Not run');
     expect(words([call('c', 1, { ...cancelled, asked: { question: 'q', answer: 'allowed' } })])).toContain('Cancelled');
     expect(words([call('c', 1, cancelled)])).toContain('Cancelled');
   });
 
-  it('W1: has its exit code, and the time that it ran without the wait for an answer', () => {
+  it('W1: has its exit code, and its run time without the wait for an answer', () => {
     const ran = { does: 'execute', command, ended: at(8) };
     expect(words([call('c', 1, ran)])).toContain(' 8s ');
     const allowed = { ...ran, asked: { question: 'q', answer: 'allowed', at: at(5) } };
@@ -191,7 +191,7 @@ describe('changes', () => {
     );
   });
 
-  it('W23: are named by what happened to the file', () => {
+  it('W23: are named by the operation on the file', () => {
     const changed = (fields: Record<string, unknown>) =>
       words([call('c', 1, { title: 'a.ts', does: 'edit', ...fields })]);
     expect(changed({ diffs: [diff('a.ts', 'add', ['x'])] })).toContain('Created a.ts');
@@ -223,11 +223,11 @@ it('W7: an answer with an image shows once, without a placeholder', () => {
   expect(shown).toContain('The bars are requests per hour.');
   const after = item('t2', 4, { kind: 'text' }, 'The bars are requests per hour.');
   expect(words(list(all, [after])).split('requests per hour')).toHaveLength(2);
-  // The agent's own words, which are nowhere else.
+  // Text of the agent that appears nowhere else.
   expect(words(list('Write this:\n[image: image/png, 6 KiB]\nas it is.'))).toContain('Write this:');
 });
 
-describe('the present work', () => {
+describe('the current work', () => {
   const session = (action: string, target = '') =>
     ({
       id: 's',
@@ -240,16 +240,19 @@ describe('the present work', () => {
   const ran = (status: string, more = {}) => call('c', 1, { does: 'execute', command: 'npm test', status, ...more });
   const writes = item('t', 2, { kind: 'text', open: true }, 'All tests');
 
-  it('W15: is what is open now, not the last call', () => {
+  it('W15: is the open item, not the last call', () => {
     expect(now([ran('running')])).toBe('Running npm test');
     expect(now([ran('completed'), writes])).toBe('Writing');
     expect(now([ran('completed'), item('t', 2, { kind: 'thought', open: true }, 'Hm')])).toBe('Thinking');
     expect(now([ran('running'), item('t', 2, { kind: 'text' }, 'It runs.')])).toBe('Running npm test');
     expect(now([ran('completed')])).toBe('Working');
+    const next = call('d', 2, { does: 'execute', command: 'npm run lint', status: 'pending' });
+    expect(now([ran('running'), next])).toBe('Running npm test');
+    expect(now([ran('completed'), next])).toBe('Waiting npm run lint');
     expect(now([ran('pending', { asked: { question: 'q' } })], session('Thinking'))).not.toContain('npm test');
   });
 
-  it('W15: is the last progress where no item says more', () => {
+  it('W15: is the last progress if no item is open', () => {
     expect(now([])).toBe('Running npm test');
     expect(now([ran('completed')], session('Sending the message again'))).toBe('Sending the message again');
     expect(

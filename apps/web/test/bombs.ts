@@ -1,4 +1,7 @@
-/** Texts of at most 256 KiB, as much as an app is sent of one message, that are slow to understand as Markdown in one way or another. */
+/**
+ * Texts of at most 256 KiB, the limit of one message for an app, that are slow to parse as Markdown in one way or
+ * another.
+ */
 const bytes = 256 * 1024;
 const filled = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
 const nested = (levels: number) => Array.from({ length: levels }, (_, level) => `${'  '.repeat(level)}- x`).join('\n');

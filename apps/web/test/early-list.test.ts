@@ -7,7 +7,7 @@ import { loadList } from '../src/sessions/load-list.ts';
 const place = { publicUrl: 'https://relay.example.com/relay', base: '/relay', isElsewhere: false };
 const at = (pathname: string, search = '') => ({ pathname, search }) as Location;
 
-describe('the questions of the list before its page is here', () => {
+describe('the early requests of the list', () => {
   const { fetch: real } = globalThis;
   let asked: string[];
   let status: number;
@@ -39,7 +39,7 @@ describe('the questions of the list before its page is here', () => {
   const lists = () => asked.filter((one) => one.includes('/api/sessions?'));
   const turn = () => new Promise((resolve) => setTimeout(resolve));
 
-  it('are those of the page: it asks nothing more, and the next time by itself', async () => {
+  it('are used by the page, which sends no others until its next load', async () => {
     const early = createEarlyList(place, at('/relay/sessions'));
     early.ask('one');
     await expect(load(early)).resolves.toMatchObject({ sessions: [] });
@@ -48,7 +48,7 @@ describe('the questions of the list before its page is here', () => {
     expect(lists().slice(2)).toEqual(lists().slice(0, 2));
   });
 
-  it('W9: wait for the position of the stream, which begins there, with the ticket that was asked for', async () => {
+  it('W9: wait for the position of the stream, which starts there with the requested ticket', async () => {
     let answer: (response: Response) => void = () => undefined;
     ticket = new Promise((resolve) => (answer = resolve));
     const early = createEarlyList(place, at('/relay/sessions'));
@@ -62,18 +62,18 @@ describe('the questions of the list before its page is here', () => {
     await expect(early.position()).resolves.toBe('here');
     await expect(clientOf(early).call('createTicket')).resolves.toMatchObject({ ticket: 't' });
     expect(asked).toHaveLength(4);
-    // Another person in the same page begins elsewhere.
+    // Another person in the same page starts elsewhere.
     await expect(early.position()).resolves.toBe('');
   });
 
-  it('W9: give the stream a position only with a ticket: else it asks for everything again', async () => {
+  it('W9: give the stream a position only with a ticket; otherwise it loads everything again', async () => {
     ticket = Promise.reject(new TypeError('no network'));
     const early = createEarlyList(place, at('/relay/devices'));
     early.ask('one');
     await expect(early.position()).resolves.toBe('');
   });
 
-  it('are asked once, and not for another page or a filter', async () => {
+  it('are sent once, and not for another page or a filter', async () => {
     for (const location of [at('/relay/sessions/one'), at('/relay/sessions', '?status=failed'), at('/relay/devices')])
       createEarlyList(place, location).ask('one');
     await turn();
@@ -85,7 +85,7 @@ describe('the questions of the list before its page is here', () => {
     expect(lists()).toHaveLength(2);
   });
 
-  it('are asked again when their answers are old', async () => {
+  it('are sent again if their responses are old', async () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     const early = createEarlyList(place, at('/relay'));
     early.ask('one');
@@ -95,7 +95,7 @@ describe('the questions of the list before its page is here', () => {
     expect(lists()).toHaveLength(4);
   });
 
-  it('are asked again when the relay has said something meanwhile', async () => {
+  it('are sent again if a frame has arrived', async () => {
     const early = createEarlyList(place, at('/relay'));
     early.ask('one');
     await turn();
@@ -104,7 +104,7 @@ describe('the questions of the list before its page is here', () => {
     expect(lists()).toHaveLength(4);
   });
 
-  it('are asked again with another token when the relay refused the first', async () => {
+  it('are sent again with another token if the relay refused the first', async () => {
     const early = createEarlyList(place, at('/relay/sessions'));
     status = 401;
     early.ask('one');
@@ -118,7 +118,7 @@ describe('the questions of the list before its page is here', () => {
     ).toBe(true);
   });
 
-  it('W9: asks for waiting sessions only where the inbox has a question of another session', async () => {
+  it('W9: include waiting sessions only if the inbox has a question of another session', async () => {
     const early = createEarlyList(place, at('/relay/devices'));
     await loadList(clientOf(early), noFilter, []);
     expect(lists()).toHaveLength(2);

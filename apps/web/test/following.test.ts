@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Box, distanceToEnd, follows } from '../src/transcript/following.ts';
 
-/** A log as a browser scrolls it: positions are bounded, and more can happen before its scroll event. */
+/** A log that scrolls like in a browser: positions are bounded, and events can precede its scroll event. */
 class ScrolledLog {
   box: Box = { scrollTop: 0, scrollHeight: 700, clientHeight: 700 };
   isFollowing = true;
@@ -17,7 +17,7 @@ class ScrolledLog {
     this.#isDue ||= bounded !== this.box.scrollTop;
     this.box.scrollTop = bounded;
   }
-  /** The observer of sizes, once for each frame that is drawn. */
+  /** The resize observer, called once for each drawn frame. */
   draw(): void {
     if (this.isFollowing) this.scrollTo(this.box.scrollHeight);
   }
@@ -37,12 +37,12 @@ function numbers(seed: number): () => number {
 }
 
 describe('W13: following the last row of a log', () => {
-  it('W13: goes on for an hour of text, late measurements, images and other sizes of the window', () => {
+  it('W13: continues for an hour of text, late measurements, images and resized windows', () => {
     const random = numbers(26);
     const log = new ScrolledLog();
     for (let second = 0; second < 3600; second += 1) {
       const { scrollHeight } = log.box;
-      // Words of a second, and now and then a row that turns out higher, or lower, than it was estimated.
+      // The text of a second, and sometimes a row that is higher or lower than its estimate.
       log.change({ scrollHeight: scrollHeight + 24 });
       log.draw();
       if (second % 7 === 0) log.change({ scrollHeight: log.box.scrollHeight + Math.round(900 * random()) });
@@ -51,7 +51,7 @@ describe('W13: following the last row of a log', () => {
         log.change({ scrollHeight: log.box.scrollHeight - less, scrollTop: log.box.scrollTop - less });
       }
       if (second % 60 === 59) log.change({ clientHeight: 300 + Math.round(600 * random()) });
-      // The page is in the background for a minute, where nothing is drawn.
+      // The page is in the background for a minute and draws nothing.
       if (second % 600 > 540) continue;
       log.tellScroll();
       expect({ second, isFollowing: log.isFollowing }).toEqual({ second, isFollowing: true });
@@ -60,7 +60,7 @@ describe('W13: following the last row of a log', () => {
     }
   });
 
-  it('W13: stops when the browser shows something further up, such as a word that was looked for', () => {
+  it('W13: stops when the browser scrolls up, for instance to a found word', () => {
     const log = new ScrolledLog();
     log.change({ scrollHeight: 5000 });
     log.draw();
@@ -70,7 +70,7 @@ describe('W13: following the last row of a log', () => {
     expect(log.isFollowing).toBe(false);
   });
 
-  it('W13: stops when a person moves up, also while text comes, and begins again at the bottom', () => {
+  it('W13: stops when a person scrolls up, even while text arrives, and starts again at the bottom', () => {
     const log = new ScrolledLog();
     log.change({ scrollHeight: 5000 });
     log.draw();

@@ -1,4 +1,4 @@
-/** Texts that are made to cost time: each becomes few elements, and no long text is understood beyond its budget. */
+/** Costly texts: each becomes few elements, and parsing a long text stops at its budget. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Token } from 'marked';
 import { blocksOf, loadMend } from '../src/transcript/markdown/blocks.ts';
@@ -8,7 +8,7 @@ import { bombs } from './bombs.ts';
 
 beforeAll(loadMend);
 
-/** All tokens, those of lists and cells among them. */
+/** All tokens, including those of lists and cells. */
 function count(tokens: readonly Token[]): number {
   let sum = 0;
   const waiting: unknown[] = [...tokens];
@@ -21,8 +21,8 @@ function count(tokens: readonly Token[]): number {
   return sum;
 }
 
-describe('a text that is made to cost time', () => {
-  it.each(Object.entries(bombs))('becomes few elements, and keeps its words: %s', (_name, text) => {
+describe('a costly text', () => {
+  it.each(Object.entries(bombs))('becomes few elements, and keeps its text: %s', (_name, text) => {
     for (const open of [false, true]) {
       const { tokens } = blocksOf(text, open);
       expect(count(tokens)).toBeLessThanOrEqual(4 * mostPieces);
@@ -31,7 +31,7 @@ describe('a text that is made to cost time', () => {
     expect(tokens.map(({ raw }) => raw).join('')).toHaveLength(text.length);
   });
 
-  it('is found by its cost, which ordinary text never has', () => {
+  it('is detected by its cost, which ordinary text never reaches', () => {
     const ordinary =
       '## A step\n\nIt **works** with `code`, [a link](https://example.com) and *more*.\n\n- one\n  - two\n\n```ts\n        const deep = 1;\n```\n\n'.repeat(
         450,
@@ -45,7 +45,7 @@ describe('a text that is made to cost time', () => {
     expect(inlineCost('a.'.repeat(50_000))).toBeGreaterThan(budget.inline);
   });
 
-  it('is shown in pieces without a character lost', () => {
+  it('is shown in pieces without losing a character', () => {
     for (const text of [
       '',
       'a',

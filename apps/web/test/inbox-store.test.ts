@@ -9,7 +9,7 @@ const itemOf = (id: string) => ({ id, state: 'open', createdAt: '2026-11-27T10:0
 const countsOf = (total: number) => ({ total, snoozed: 0 }) as InboxCounts;
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 
-/** An inbox whose relay answers with this state. */
+/** An inbox whose relay responds with this state. */
 function openInbox() {
   const relay = { version: 45, items: [itemOf('old'), itemOf('lost')], asked: 0 };
   let hear: (frame: LiveFrame) => void = () => undefined;
@@ -30,7 +30,7 @@ function openInbox() {
   return { relay, inbox, hear: (frame: object) => hear(frame as LiveFrame) };
 }
 
-it('an inbox goes back with a database that was set back, and follows it from there', async () => {
+it('an inbox goes back with a restored database, and follows it from there', async () => {
   const { relay, inbox, hear } = openInbox();
   await turn();
   expect(inbox.state).toMatchObject({ version: 45, counts: { total: 2 } });
@@ -44,7 +44,7 @@ it('an inbox goes back with a database that was set back, and follows it from th
   inbox.stop();
 });
 
-it('an answer that is older than a frame is asked for again, with a pause', async () => {
+it('a response that is older than a frame is requested again after a pause', async () => {
   const { relay, inbox, hear } = openInbox();
   hear({ type: 'inbox_update', version: 46, counts: countsOf(3), changed: [itemOf('new')], removed: [] });
   for (let n = 0; n < 20; n += 1) await turn();
@@ -57,7 +57,7 @@ it('an answer that is older than a frame is asked for again, with a pause', asyn
   inbox.stop();
 });
 
-it('W9: an inbox that was refused for a while is asked for again by itself', async () => {
+it('W9: a temporarily refused inbox is requested again by itself', async () => {
   let asked = 0;
   const call = () => {
     asked += 1;

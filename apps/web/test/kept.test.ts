@@ -6,7 +6,7 @@ const names = ['localStorage', 'sessionStorage', 'indexedDB', 'matchMedia', 'nav
 const before = names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
 let deleted: string[];
 
-/** As much of a browser as keeping and forgetting need. */
+/** The parts of a browser that saving and deleting need. */
 const storage = () =>
   Object.defineProperties<Record<string, unknown>>(
     {},
@@ -48,7 +48,7 @@ afterEach(() => {
   });
 });
 
-it('W3: a browser tab keeps what was read last', () => {
+it('W3: a browser tab keeps its last content', () => {
   expect(keepsLast()).toBe(true);
 });
 
@@ -63,7 +63,7 @@ it('W3: a person can turn it off, and it stays off after the sign-out', () => {
   expect(keepsLast()).toBe(true);
 });
 
-it('W3: a sign-out deletes what was read last', () => {
+it('W3: a sign-out deletes the kept content', () => {
   forgetPerson();
   expect(deleted).toContain('relay-last');
 });

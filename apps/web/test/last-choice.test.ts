@@ -18,7 +18,7 @@ afterEach(() => {
 
 const machine = (id: string, status: Device['status']) => ({ id, status }) as Device;
 
-it('W8: a new session goes to the machine of the last one only while that is online', () => {
+it('W8: a new session prefers the machine of the last one, unless only another is online', () => {
   const [nuc, mac] = [machine('nuc', 'online'), machine('mac', 'online')];
   expect(firstMachine([nuc, mac], 'mac')).toBe(mac);
   const off = machine('mac', 'offline');
@@ -27,7 +27,7 @@ it('W8: a new session goes to the machine of the last one only while that is onl
   expect(firstMachine([off], 'gone')).toBe(off);
 });
 
-it('W8: a new session begins with the last folder of its machine', () => {
+it('W8: a new session starts with the last folder of its machine', () => {
   rememberChoice('mac', 'codex', '~/code/garden');
   rememberChoice('nuc', 'demo', '');
   expect(readLastChoice()).toEqual({
@@ -37,7 +37,7 @@ it('W8: a new session begins with the last folder of its machine', () => {
   });
 });
 
-it('W8: a choice that an older release kept has no folders', () => {
+it('W8: a choice from an older release lacks folders', () => {
   localStorage.setItem('relay.new-session', '{"device":"mac","agents":{"mac":"codex"}}');
   expect(readLastChoice()).toEqual({ device: 'mac', agents: { mac: 'codex' }, folders: {} });
 });

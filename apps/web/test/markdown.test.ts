@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 const html = (text: string, open = false) => renderToStaticMarkup(createElement(Markdown, { text, open }));
-/** The text that a person reads. */
+/** The visible text. */
 const read = (text: string, open = false) =>
   html(text, open)
     .replace(/<svg.*?<\/svg>/g, '')
@@ -73,7 +73,7 @@ describe('markdown', () => {
     expect(shown.match(/<ul>/g)).toHaveLength(2);
   });
 
-  it('leaves HTML as the text it is, and lets no address but those of the web and of mail lead anywhere', () => {
+  it('shows HTML as text, and links only to web and mail addresses', () => {
     const shown = html(
       '<img src=x onerror=alert(1)>\n\nInline <b onclick="x()">bold</b>\n\n[a](javascript:alert(1)) [b](data:text/html,x) ![c](https://a.example/c.png) [d](java&#x73;cript:alert(1)) [e](//a.example) [f](mailto:a@b.example)',
     );
@@ -88,14 +88,14 @@ describe('markdown', () => {
     expect(safeAddress(' https://a.example ')).toBe('https://a.example/');
   });
 
-  it('decodes references to characters, in words and not in code', () => {
+  it('decodes character references in text, but not in code', () => {
     expect(decoded('a &amp;&lt;&#65;&#x1F600;&hellip; &nonsense; &#0; &constructor;')).toBe(
       'a &<A😀… &nonsense; &#0; &constructor;',
     );
     expect(html('&copy; `&copy;`')).toContain('<p>© <code>&amp;copy;</code></p>');
   });
 
-  it('shows the same at the end, whether it came at once or in pieces', () => {
+  it('shows the same result, at once or in pieces', () => {
     let known = noBlocks;
     for (let end = 0; end <= sample.length; end += 7) known = blocksOf(sample.slice(0, end), true, known);
     const grown = blocksOf(sample, false, known);
@@ -103,14 +103,14 @@ describe('markdown', () => {
     expect(grown.tokens.map(({ type }) => type)).toEqual(blocksOf(sample, false).tokens.map(({ type }) => type));
   });
 
-  it('keeps the tokens of blocks that are closed while more text comes', () => {
+  it('keeps the tokens of closed blocks while more text arrives', () => {
     const before = blocksOf('One.\n\nTwo.\n\nThr', true);
     const after = blocksOf('One.\n\nTwo.\n\nThree and mo', true, before);
     expect(after.tokens.slice(0, 4)).toEqual(before.tokens.slice(0, 4));
     after.tokens.slice(0, 4).forEach((token, index) => expect(token).toBe(before.tokens[index]));
   });
 
-  it('never shows marks that are not complete yet', () => {
+  it('never shows incomplete marks', () => {
     const loose: string[] = [];
     for (let end = 1; end <= sample.length; end++) {
       const shown = read(sample.slice(0, end), true);
@@ -121,7 +121,7 @@ describe('markdown', () => {
     expect(withoutLooseEnd('2 * 3 is 6')).toBe('2 * 3 is 6');
   });
 
-  it('takes any text, at any length, without an error and without losing it', () => {
+  it('accepts any text of any length without an error or a loss', () => {
     const marks = fc.constantFrom(
       '*',
       '**',
@@ -176,7 +176,7 @@ describe('B9: Markdown as agents write it', () => {
     expect(html('this is ~~gone~~ now')).toContain('<del>gone</del>');
   });
 
-  it('B9: stops a bare address at the first character outside of ASCII', () => {
+  it('B9: stops a bare address at the first non-ASCII character', () => {
     const links = (text: string) => [...html(text).matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
     expect(
       links('见 https://example.com/guide，详见 https://example.com/docs（中文）。结尾 https://example.com。谢谢'),
@@ -188,14 +188,14 @@ describe('B9: Markdown as agents write it', () => {
     ]);
   });
 
-  it('B9: shows the address that a link opens where its words are another one', () => {
+  it('B9: shows the address of a link whose text is another one', () => {
     expect(read('[https://bank.example/login](https://thief.example/)')).toContain('https://thief.example/');
     expect(read('[https://bank.example/login](https://thief.example/)')).not.toContain('bank');
     expect(read('<https://exämple.com/>')).toContain('https://xn--exmple-cua.com/');
     expect(read('[the docs](https://example.com/docs) https://example.com')).toContain('the docs');
   });
 
-  it('B9: counts a list from zero, and from where it goes on', () => {
+  it('B9: counts a list from zero, and from its first number', () => {
     expect(html('0. zero\n1. one')).toContain('<ol start="0">');
     expect(html('1. one')).toContain('<ol start="1">');
     expect(html('7. seven')).toContain('<ol start="7">');

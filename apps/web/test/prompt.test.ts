@@ -17,8 +17,8 @@ const question = (more: Partial<Prompt>): Prompt => ({
 });
 const command = (text: string) => ({ type: 'command' as const, command: text, cwd: '/home/ada' });
 
-describe('a permission is answered from a card', () => {
-  it('when the card shows all that is allowed', () => {
+describe('a permission can be answered in a card', () => {
+  it('if the card shows everything that it allows', () => {
     const given = [
       question({}),
       question({ subject: command('npm test') }),
@@ -28,7 +28,7 @@ describe('a permission is answered from a card', () => {
     for (const one of given) expect(quickAnswers(one)).toMatchObject({ allow: { id: 'yes' }, reject: { id: 'no' } });
   });
 
-  it('not when something is allowed that no card shows', () => {
+  it('unless it allows something that no card shows', () => {
     const input = '{"branch":"main"}';
     const given = [
       question({ prompt: 'Use delete_branch?', subject: { type: 'tool', tool: 'delete_branch', input } }),
@@ -39,7 +39,7 @@ describe('a permission is answered from a card', () => {
     for (const one of given) expect(quickAnswers(one)).toBeUndefined();
   });
 
-  it('not when it is long, hides characters, or cannot be undone', () => {
+  it('unless it is long, hides characters, or cannot be undone', () => {
     const given = [
       question({ prompt: 'long '.repeat(50) }),
       question({ subject: command('x'.repeat(201)) }),
@@ -67,7 +67,7 @@ describe('the shown question', () => {
   ];
 
   it.each(hiding.map((sign) => [`\\u{${sign.codePointAt(0)!.toString(16)}}`, sign] as const))(
-    'S6: marks %s, and is not answered from a card',
+    'S6: marks %s, and cannot be answered in a card',
     (mark, sign) => {
       const given = question({
         prompt: `Run${sign}it?`,
@@ -89,14 +89,14 @@ describe('the shown question', () => {
         input: `{"${mark}":1}`,
         tool: `Ba${mark}sh`,
       });
-      // Ids, which an answer repeats, stay as they are.
+      // Ids stay unchanged, because an answer repeats them.
       expect(shown.options[0]).toMatchObject({ id: `y${sign}`, label: `Al${mark}low` });
       expect([questionOf(given), labelOf(given.options[0]!)]).toEqual([`Run${mark}it?`, `Al${mark}low`]);
       expect(quickAnswers(question({ prompt: `Run${sign}it?` }))).toBeUndefined();
     },
   );
 
-  it('S6: has the folder with the command, also a folder with a line break', () => {
+  it('S6: shows the folder with the command, even a folder with a line break', () => {
     expect(commandOf(command('npm test'))).toBe('npm test\n# /home/ada');
     expect(commandOf({ type: 'command', command: 'ls', cwd: '/tmp\n/safe' })).toBe('ls\n# /tmp /safe');
     expect(commandOf({ type: 'command', command: 'ls' })).toBe('ls');

@@ -4,7 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { encode } from 'uqr';
 import QrCode from '../src/ui/qr-code.tsx';
 
-it('draws every dark module of the code, with the margin of four that the standard asks for', () => {
+it('draws every dark module of the code, with the standard margin of four', () => {
   const text = 'https://relay.example.org/team';
   const markup = renderToStaticMarkup(createElement(QrCode, { text, label: 'QR code of an address' }));
   const { data, size } = encode(text, { ecc: 'M', border: 4 });

@@ -9,19 +9,19 @@ const message = (content: string, more: Partial<Message> = {}): Message => ({
 const said = message('Delete the build folder', { part: { kind: 'user' } });
 const none: ReadonlySet<string> = new Set();
 
-describe('the words that are sent again after an error', () => {
-  it('are the newest of the person', () => {
+describe('the text of a retry after an error', () => {
+  it('is the newest one of the person', () => {
     expect(wordsToRepeat([message('Before'), said, message('May I?', { role: 'AGENT' })], none)).toBe(said.content);
     expect(wordsToRepeat([], none)).toBeUndefined();
   });
 
-  it('are no answer, as its item says, or the choices that were shown', () => {
+  it('is neither an answer, according to its item, nor one of the shown choices', () => {
     const answer = message('Allow', { part: { kind: 'user', answers: 'question' } });
     expect(wordsToRepeat([said, answer], none)).toBe(said.content);
     expect(wordsToRepeat([message('Delete it'), message('Allow')], new Set(['Allow', 'Reject']))).toBe('Delete it');
   });
 
-  it('are not sent where they are cut, or had images', () => {
+  it('is missing if it is truncated or had images', () => {
     expect(wordsToRepeat([said, message('A long t', { truncated: true })], none)).toBeUndefined();
     const images = [{ data: 'image-1', mime: 'image/png', bytes: 68 }];
     expect(wordsToRepeat([said, message('Look', { part: { kind: 'user', images } })], none)).toBeUndefined();

@@ -22,7 +22,7 @@ describe('the page after the sign-in', () => {
     '/sign-in',
     '/sign-in?return_to=/sign-in',
     '/callback?code=x',
-  ])('is the first one for %p', (path) => {
+  ])('is the start page for %p', (path) => {
     expect(safePath(path, origin)).toBe('/');
   });
 
@@ -34,12 +34,12 @@ describe('the page after the sign-in', () => {
 
 describe('the address of a program', () => {
   it.each(['http://127.0.0.1:51234/callback?code=x', 'io.relay.mobile:/callback', 'https://app.example/'])(
-    'may be %s',
+    'can be %s',
     (address) => expect(isFollowable(address)).toBe(true),
   );
 
   it.each(['javascript:alert(1)', 'JAVASCRIPT:alert(1)', 'data:text/html,x', 'blob:x', 'no address'])(
-    'may not be %s',
+    'cannot be %s',
     (address) => expect(isFollowable(address)).toBe(false),
   );
 });

@@ -22,7 +22,7 @@ import { distinct } from '../src/ui/device-list.ts';
 
 beforeAll(() => loadWords('frame', 'session', 'settings', 'errors', 'machines'));
 
-/** Parts of a browser, for one test. */
+/** Stubbed globals of a browser, for one test. */
 const stubbed: string[] = [];
 function stub(parts: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(parts)) {
@@ -53,7 +53,7 @@ const shown = <Props extends object>(component: ComponentType<Props>, props: Pro
     }),
   );
 
-it('W14: a push service out of reach is named, with a way around it', async () => {
+it('W14: an unreachable push service is named, with an alternative', async () => {
   stub({
     window: globalThis,
     isSecureContext: true,
@@ -78,7 +78,7 @@ it('W14: a push service out of reach is named, with a way around it', async () =
   );
 });
 
-it('W16: a further question is one line in the list', () => {
+it('W16: another question is one line in the list', () => {
   const device = undefined;
   const line = shown(AskCard, { session, device, item: undefined, isLine: true });
   expect(line).toContain('Shall I water the roses?');
@@ -101,7 +101,7 @@ it('W17: notifications are not offered when a session is opened', () => {
   expect(shown(Nudge, { session: { ...session, prompt: undefined, status: 'idle' } })).toBe('');
 });
 
-it('W18: the log leaves out the text of an open question and shows that of an answered one', () => {
+it('W18: the log omits the text of an open question and shows the text of an answered one', () => {
   const message = (uuid: string, more = {}) =>
     ({ uuid, role: 'AGENT', content: 'Which bed?', timestamp: '', ...more }) as Message;
   const item = message('q', { part: { kind: 'question' } });
@@ -112,7 +112,7 @@ it('W18: the log leaves out the text of an open question and shows that of an an
   expect(withoutQuestions([message('q')], [])).toEqual([message('q')]);
 });
 
-it('W20: an output that is cut has one button for all of it', () => {
+it('W20: a truncated output has one button for all of it', () => {
   const text = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
   const buttons = (props: object) =>
     renderToStaticMarkup(
@@ -126,8 +126,8 @@ it('W20: an output that is cut has one button for all of it', () => {
   expect(buttons({})).toEqual(['Show all 40 lines']);
 });
 
-describe('W22: words of the page', () => {
-  it('W22: stand for a mark that the daemon names, whatever English it adds', () => {
+describe('W22: texts of the page', () => {
+  it('W22: replace a known mark of the daemon and its English text', () => {
     const html = renderToStaticMarkup(createElement(Mark, { what: 'cancelled', text: 'Cancelled.' }));
     expect(html).toContain('You stopped the agent here.');
     expect(html).not.toContain('Cancelled.');
@@ -138,7 +138,7 @@ describe('W22: words of the page', () => {
 });
 
 describe('W23: names', () => {
-  it('W23: show the name of the product of an agent, never a raw id', () => {
+  it('W23: show the product name of an agent, never a raw id', () => {
     expect(productName({ agentType: 'acp' })).toBe('Agent');
     expect(productName({ agentType: 'demo' })).toBe('Demo agent');
     expect(productName({ agentType: 'claude_code' })).toBe('Claude Code');
@@ -146,14 +146,14 @@ describe('W23: names', () => {
     expect(productName({ agentType: 'my_own-agent' })).toBe('My own agent');
   });
 
-  it('W23: of machines tell two of the same name apart', () => {
+  it('W23: distinguish two machines of the same name', () => {
     const device = (id: string, name: string) => ({ id, name }) as Device;
     const names = distinct([device('b', 'Mac'), device('c', 'NUC'), device('a', 'Mac')]).map(({ name }) => name);
     expect(names).toEqual(['Mac (2)', 'NUC', 'Mac (1)']);
   });
 });
 
-it('W24: the same thing in a row is one card, and another target is another', () => {
+it('W24: repeated actions on one target are one card, and another target gets its own', () => {
   const entry = (id: string, target?: string) =>
     ({ id, at: '', action: 'sendMessage', outcome: 'done', target }) as AuditEntry;
   expect(
@@ -163,19 +163,19 @@ it('W24: the same thing in a row is one card, and another target is another', ()
 
 describe('W25: a search hit', () => {
   const long = `${'words before it '.repeat(20)}the needle in the hay`;
-  it('W25: is in the part of the message that a row shows', () => {
+  it('W25: is in the visible part of the message', () => {
     expect(fromHit(long, 'NEEDLE')).toMatch(/^….{10,40}needle/);
     expect(fromHit('the needle', 'needle')).toBe('the needle');
     expect(fromHit(long, 'nowhere')).toBe(long);
   });
-  it('W25: shows the folder where only that has it', () => {
+  it('W25: shows the folder if only that matches', () => {
     expect(hitOf('Done.', 'Title', '/home/ada/garden', 'garden')).toBe('/home/ada/garden');
     expect(hitOf('Done.', 'The garden', '/home/ada/garden', 'garden')).toBe('Done.');
     expect(hitOf('Done.', 'Title', '/home/ada', '')).toBe('Done.');
   });
 });
 
-it('W25: a theme is what the person chose, and that of the system without a choice', () => {
+it('W25: a theme is the choice of the person, or else that of the system', () => {
   const dataset: Record<string, string> = {};
   const root = { dataset } as unknown as HTMLElement;
   showTheme('dark', root);

@@ -39,7 +39,7 @@ const html = (items: readonly LogItem[]) =>
 describe('items', () => {
   const message: Message = { uuid: 'm', role: 'AGENT', content: 'Hello', timestamp: at };
 
-  it('are plain messages in their shape, one object each', () => {
+  it('are plain messages in the shape of items, one object each', () => {
     expect(itemOf(message)).toMatchObject({ uuid: 'm', content: 'Hello', part: { kind: 'text' } });
     expect(itemOf(message)).toBe(itemOf(message));
     expect(itemOf({ ...message, role: 'USER' }).part.kind).toBe('user');
@@ -62,7 +62,7 @@ describe('items', () => {
 describe('rows', () => {
   const kinds = (items: readonly LogItem[]) => rows(items).map(({ kind }) => kind);
 
-  it('fold completed reads and searches in a row, and nothing else', () => {
+  it('fold consecutive completed reads and searches, and nothing else', () => {
     expect(kinds([tool('a')])).toEqual(['tools']);
     expect(html([tool('a'), tool('b'), tool('d', { does: 'search' })])).toContain('Read 2 files, searched');
     const asked = { answer: 'allowed' };
@@ -82,7 +82,7 @@ describe('rows', () => {
       ]);
   });
 
-  it('take a call out of its fold when it turns out to have changed a file, or to have failed', () => {
+  it('take a call out of its fold when it has changed a file or failed', () => {
     for (const fields of [{ diffs: [{ path: 'a', change: 'edit' }] }, { status: 'failed' }]) {
       const memory = noMemory();
       const seen = (list: readonly LogItem[]) => rows(list, memory).map(({ key, kind }) => `${kind} ${key}`);
@@ -91,7 +91,7 @@ describe('rows', () => {
     }
   });
 
-  it('stay as they are when a call finishes, when more come, and when older ones come', () => {
+  it('stay unchanged when a call completes, when more arrive, and when older ones load', () => {
     const memory = noMemory();
     const running = [tool('x', { status: 'running' }), tool('y', { status: 'running' })];
     const keys = (items: readonly LogItem[]) => rows(items, memory).map(({ key, kind }) => `${kind} ${key}`);
@@ -100,13 +100,13 @@ describe('rows', () => {
     expect(keys([tool('v'), tool('w'), tool('x'), tool('y')])).toEqual(['folded v', 'tools x']);
   });
 
-  it('begin a day with its line, but not above what older items may come before', () => {
+  it('start a day with its line, but not above the first item while older ones can follow', () => {
     const list = [item('a', { kind: 'text' }, 'A'), item('b', { kind: 'text' }, 'B', '2026-11-21T12:00:00.000Z')];
     expect(rows(list).map(({ key }) => key)).toEqual(['a', 'day b', 'b']);
     expect(rowsOf(list, { memory: noMemory(), hasMore: false })[0]).toMatchObject({ kind: 'day', key: 'day a' });
   });
 
-  it('show the call that was rejected as such, and no other', () => {
+  it('show the rejected call as rejected, and no other', () => {
     const call = (uuid: string) =>
       item(uuid, { kind: 'tool', status: 'failed', command: 'rm -rf build', does: 'execute' });
     const options = [{ id: 'n', label: 'No', kind: 'reject_once' }];
@@ -123,13 +123,13 @@ describe('rows', () => {
     expect(html([call('asked'), asked('another')])).not.toContain('Rejected');
   });
 
-  it('leave out questions that are open and what has nothing to see', () => {
+  it('omit open questions and items without visible content', () => {
     const question = { kind: 'question', state: 'open', question: { title: 'Go?' } };
     expect(kinds([item('q', question), item('u', { kind: 'usage' }), item('e', { kind: 'later' })])).toEqual([]);
     expect(html([item('q', { ...question, state: 'answered', answer: { text: 'Yes', at } })])).toContain('Yes:');
   });
 
-  it('say a choice once, and words beside the choices as a message', () => {
+  it('show a choice once, and a text in addition to the choices as a message', () => {
     const question = item('q', { kind: 'question', state: 'answered', answer: { text: 'Yes', at } });
     const message = (content: string, answers: string) => item('m', { kind: 'user', answers }, content);
     expect(rows([question, message('Yes', 'q')]).map(({ key }) => key)).toEqual(['q']);
@@ -139,7 +139,7 @@ describe('rows', () => {
 });
 
 describe('parts', () => {
-  it('tell each state of a call by an icon and a word', () => {
+  it('show each state of a call with an icon and a word', () => {
     const statuses = [
       'pending',
       'running',
@@ -163,14 +163,14 @@ describe('parts', () => {
     expect(new Set(shown.map((one) => /class="lucide ([^"]*)"/.exec(one)?.[1])).size).toBeGreaterThanOrEqual(3);
   });
 
-  it('show the diff of a call instead of what it was given', () => {
+  it('show the diff of a call instead of its input', () => {
     const diffs = [{ path: 'a', change: 'edit', added: 1, removed: 0, hunks: [{ old: 1, new: 1, lines: ['+roses'] }] }];
     const input = '{"path":"a"}';
     expect(html([tool('a', { does: 'edit', input, diffs })])).not.toContain('path&quot;');
     expect(html([tool('a', { does: 'edit', input, status: 'failed' })])).toContain('path&quot;');
   });
 
-  it('never break the page, whatever they hold', () => {
+  it('never break the page, for any content', () => {
     const kind = fc.constantFrom(
       'user',
       'text',
@@ -238,7 +238,7 @@ describe('parts', () => {
           item('b', { ...fields, kind: name }, content),
         ]);
         expect(shown.length).toBeLessThan(4_000_000);
-        // A kind that is not known is shown by its content.
+        // The page shows an unknown kind by its content.
         if (/^\w+$/.test(content) && ['later', 'constructor'].includes(name) && fields['open'] !== true)
           expect(shown).toContain(content);
       }),
@@ -251,13 +251,13 @@ describe('a diff', () => {
   const patch =
     '--- a/src/a.ts\n+++ b/src/a.ts\n@@ -11,2 +11,3 @@\n const router = Router();\n+const limit = 1;\n-post(signedIn, create);\n+post(signedIn, limit, create);\n';
 
-  it('is read out of text', () => {
+  it('is parsed from text', () => {
     expect(diffsOf(patch)).toMatchObject([{ path: 'src/a.ts', change: 'edit', added: 2, removed: 1 }]);
     expect(diffsOf('no diff at all')).toEqual([]);
     expect(diffsOf('@@ -1,5 +1 @@\n+x')).toEqual([]);
   });
 
-  it('numbers its lines and marks the words that changed', () => {
+  it('numbers its lines and marks changed parts', () => {
     const hunk = { old: 14, new: 14, lines: [' a', '-post(x, create);', '+post(x, limit, create);', ' b'] };
     const lines = linesOf(hunk, changedWords);
     expect(lines.map(({ number }) => number)).toEqual([14, 15, 15, 16]);
@@ -267,7 +267,7 @@ describe('a diff', () => {
 });
 
 describe('output', () => {
-  it('has its colours as classes, and none of them in what is copied', () => {
+  it('has its colours as classes, and copies without them', () => {
     const text =
       '\u001b[31merror\u001b[0m plain \u001b]8;;https://a.example\u0007link\u001b]8;;\u0007\n10%\r50%\r100%\n<b>';
     expect(colouredLines(text)).toEqual([

@@ -10,7 +10,7 @@ describe('a code of a machine', () => {
     },
   );
 
-  it.each(['', 'BCDF', 'BCDF-GHJ'])('is not whole when a person types %p', (typed) => {
+  it.each(['', 'BCDF', 'BCDF-GHJ'])('is incomplete when a person types %p', (typed) => {
     expect(isWhole(typed)).toBe(false);
   });
 });

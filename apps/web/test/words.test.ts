@@ -6,20 +6,20 @@ beforeAll(() => loadWords('errors'));
 
 const refusal = (code: string, message = '', retryAfterSeconds?: number) => ({ code, message, retryAfterSeconds });
 
-describe('what a person is told', () => {
-  it('goes by the code', () => {
+describe('the sentence for an error', () => {
+  it('depends on the code', () => {
     expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(
       'The machine is offline. Start it, then try again.',
     );
   });
 
-  it('is what the relay said, for a code that is not known', () => {
+  it('is the message of the relay for an unknown code', () => {
     expect(sentenceFor(refusal('NEW_CODE', 'Do this.'))).toBe('Do this.');
     expect(sentenceFor(refusal('NEW_CODE'))).toBe('That didn’t work. Try again.');
     expect(taskSentence('NEW_CODE')).toBe('This didn’t complete. Send your message again.');
   });
 
-  it('says how long to wait', () => {
+  it('includes the time to wait', () => {
     expect(sentenceFor(refusal('RATE_LIMITED', '', 12))).toContain('12 seconds');
   });
 });

@@ -1,4 +1,4 @@
-/** Frames that never came: the sessions of a client are as the relay has them afterwards. The relay is scripted. */
+/** The sessions of a client equal the state of a scripted relay after lost frames. */
 import { client } from '@agentclientprotocol/sdk';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AttentionItem, RelayError } from '@relay/client';
@@ -34,7 +34,7 @@ const missed = page(2, {
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
 
-/** A client that has loaded the session, and the answers of its relay, which a test changes. */
+/** A client that has loaded the session, and the responses of its relay, which a test changes. */
 async function loaded(status: Session['status'] = 'active') {
   const answers: Record<string, unknown> = {
     readSession: { ...session, status },
@@ -86,25 +86,25 @@ async function loaded(status: Session['status'] = 'active') {
 }
 
 describe('after a gap', () => {
-  it('the prompt of a session that was deleted meanwhile ends with an error', async () => {
+  it('the prompt of a deleted session fails', async () => {
     const { agent, answers, hear } = await loaded();
     const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
     ended.catch(() => undefined);
-    // Handled in the order in which it comes, so behind the prompt.
+    // The agent handles requests in order: this one completes after the prompt has started.
     await agent.request('session/resume', { sessionId, cwd: '/' });
     answers['readSession'] = gone;
     hear({ type: 'resync' });
     await expect(ended).rejects.toMatchObject({ data: { code: 'SESSION_NOT_FOUND' } });
   });
 
-  it('a session in which another app has a turn is read again at once', async () => {
+  it('a session with a turn of another app reloads at once', async () => {
     const { answers, firstText, hear } = await loaded();
     answers['readMessages'] = missed;
     hear({ type: 'resync' });
     expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
   });
 
-  it('one without a turn is read again when it turns out that it changed', async () => {
+  it('a session without a turn reloads when an update shows a change', async () => {
     const { answers, firstText, hear } = await loaded('idle');
     answers['readMessages'] = missed;
     hear({ type: 'resync' });
@@ -113,7 +113,7 @@ describe('after a gap', () => {
   });
 });
 
-it('a session that gets its name while its prompt is being sent: what is said under that name is told', async () => {
+it('a session that gets its name while its prompt is being sent delivers messages under that name', async () => {
   const { agent, answers, calls, firstText, hear } = await loaded();
   let answer: (sent: unknown) => void = () => undefined;
   const accepted = answers['sendMessage'];
@@ -129,11 +129,11 @@ it('a session that gets its name while its prompt is being sent: what is said un
   expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
 });
 
-it('a client that stops a prompt whose turn has ended cancels this turn alone, not that of another app', async () => {
+it('a client that stops a prompt with a completed turn cancels this turn only, not that of another app', async () => {
   const { agent, answers, calls, hear } = await loaded();
   const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
   await agent.request('session/resume', { sessionId, cwd: '/' });
-  // Its last words cannot be had, so the prompt goes on although its turn has ended; the turn of a phone runs.
+  // The final text fails to load, so the prompt stays open after its turn has completed; a phone has a running turn.
   answers['readMessages'] = new Error('away');
   answers['readTask'] = { id: 'task', state: 'completed' };
   answers['removeQueued'] = new RelayError({ ...refused, code: 'TASK_ALREADY_ENDED', status: 409 });

@@ -1,4 +1,4 @@
-/** Prompts, questions, settings, paths and ids: both ways, without a relay. */
+/** Prompts, questions, settings, paths and ids in both directions, without a relay. */
 import { describe, expect, it } from '@jest/globals';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
@@ -19,7 +19,7 @@ const paths = pathsOf([
 ]);
 
 describe('paths', () => {
-  it('are moved by the longest folder that fits, both ways', () => {
+  it('map by the longest matching folder, in both directions', () => {
     expect(paths.toRemote('/Users/ada/src/a.ts')).toBe('/home/ada/src/a.ts');
     expect(paths.toRemote('/Users/ada/src/garden/b/c.ts')).toBe('/srv/garden/b/c.ts');
     expect(paths.toRemote('/Users/ada/src')).toBe('/home/ada/src');
@@ -31,7 +31,7 @@ describe('paths', () => {
 });
 
 describe('ids of sessions', () => {
-  it('lead back to the session, whatever the agent calls it', () => {
+  it('lead back to the session for any id of the agent', () => {
     const place = { deviceId: 'd', agentType: 'a' };
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 200, unit: 'grapheme' }), (nativeId) => {
@@ -43,7 +43,7 @@ describe('ids of sessions', () => {
     expect(sessionIdOf('', place)).toBeUndefined();
   });
 
-  it('of new sessions say when they were made', () => {
+  it('of new sessions contain their creation time', () => {
     const ulid = newUlid(1_790_000_000_123);
     expect(ulid).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
     expect(timeOf(ulid)).toBe(1_790_000_000_123);
@@ -80,7 +80,7 @@ const prompt: Prompt = {
 const options = { sessionId: 's', forms: true, cwd: '/home/ada/src', paths };
 
 describe('a question', () => {
-  it('for permission is a request with the same options, and its answer names option and digest', () => {
+  it('for permission is a request with the same options, and its answer contains option and digest', () => {
     const asking = askingOf(prompt, options);
     if (asking.how !== 'permission') throw new Error(asking.how);
     expect(asking.request).toMatchObject({
@@ -99,7 +99,7 @@ describe('a question', () => {
     expect(asking.answerOf({ outcome: { outcome: 'cancelled' } })).toBeUndefined();
   });
 
-  it('with a choice is a form where there are forms, else a request with its labels', () => {
+  it('with a choice is a form if the client has forms, otherwise a request with its labels', () => {
     const choice: Prompt = { ...prompt, kind: 'choice', text: true };
     const asking = askingOf(choice, options);
     if (asking.how !== 'form') throw new Error(asking.how);
@@ -113,7 +113,7 @@ describe('a question', () => {
     expect(askingOf(choice, { ...options, forms: false }).how).toBe('permission');
   });
 
-  it('with fields is a form with their bounds, and its answer their values', () => {
+  it('with fields is a form with their bounds, and its answer contains their values', () => {
     const fields = [
       { name: 'port', title: 'Port', type: 'integer', required: true, min: 1024, default: '8080' },
       { name: 'size', title: 'Size', type: 'choice', choices: [{ id: 's', label: 'Small' }] },
@@ -137,7 +137,7 @@ describe('a question', () => {
     expect(asking.answerOf({ action: 'accept', content })).toEqual({ fields: content, digest: 'abc' });
   });
 
-  it('that cannot be bound, or not be shown, waits elsewhere', () => {
+  it('stays open for other apps if it lacks an id, or does not fit a request', () => {
     const { id: _id, ...unnamed } = prompt;
     expect(askingOf(unnamed, options).how).toBe('elsewhere');
     expect(askingOf({ ...prompt, kind: 'text', options: [] }, { ...options, forms: false }).how).toBe('elsewhere');
@@ -145,7 +145,7 @@ describe('a question', () => {
 });
 
 describe('settings', () => {
-  it('are options with categories, and a mode is one besides', () => {
+  it('are options with categories, and a mode appears as a mode too', () => {
     const mode = { id: 'm', kind: 'mode', name: 'Mode', value: 'ask', options: [{ id: 'ask', name: 'Ask' }] };
     const effort = { id: 'e', kind: 'option', name: 'Effort', value: 'low', options: [{ id: 'low', name: 'Low' }] };
     expect(choicesOf([])).toEqual({});
@@ -161,7 +161,7 @@ describe('settings', () => {
 });
 
 describe('an error', () => {
-  it('has a number of JSON-RPC, and the code of the relay', () => {
+  it('has a JSON-RPC number, and the code of the relay', () => {
     const refusal = (code: string, status: number) =>
       errorOf(new RelayError({ code, message: 'No.', status, retryAfter: 3, details: {}, headers: new Headers() }));
     expect(refusal('DEVICE_ERROR', 503)).toMatchObject({
@@ -179,7 +179,7 @@ describe('an error', () => {
 describe('the turn of a prompt', () => {
   const step = (state: Parameters<typeof stepOf>[0]['state'], session: Parameters<typeof stepOf>[1]) =>
     stepOf({ id: '1', state }, session);
-  it('goes on through questions with the task of the answer, and with no other message', () => {
+  it('continues through questions with the task of the answer, and with no other message', () => {
     expect(step('running', { status: 'active' })).toEqual({ kind: 'goes on' });
     expect(step('completed', { status: 'active' })).toEqual({ kind: 'ended', state: 'completed' });
     expect(step('waiting', { status: 'waiting', lastTask: { id: '1', state: 'waiting' } })).toEqual({

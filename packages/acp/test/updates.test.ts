@@ -1,4 +1,4 @@
-/** Items become updates, and each text is told once, in whatever steps it was learned. */
+/** Items become updates, and each text is sent once, in any number of steps. */
 import { describe, expect, it } from '@jest/globals';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Item } from '@relay/protocol';
@@ -27,7 +27,7 @@ const textOf = (updates: readonly SessionUpdate[]) =>
     )
     .join('');
 
-/** The golden examples of the protocol, with the update that each becomes. */
+/** The golden examples of the protocol, with the expected update of each. */
 const expected: Readonly<Record<string, unknown>> = {
   TextPart: { sessionUpdate: 'agent_message_chunk', messageId: 'u-1', content: { type: 'text', text: 'Words.' } },
   ThoughtPart: { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'Words.' } },
@@ -83,7 +83,7 @@ describe('the golden example of each part', () => {
 });
 
 describe('an item that grows', () => {
-  it('is told in pieces that are the whole, however it was cut', () => {
+  it('is sent in pieces that add up to the whole, for any split', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (pieces) => {
         const teller = createTeller(options);
@@ -96,7 +96,7 @@ describe('an item that grows', () => {
     );
   });
 
-  it('is another message when its text was replaced, and nothing when it only lost its end', () => {
+  it('is another message when its text was replaced, and sends nothing when it only lost its last characters', () => {
     const teller = createTeller(options);
     teller.tell(item('u', { kind: 'text', open: true }, 'one '));
     expect(teller.tell(item('u', { kind: 'text' }, 'one'))).toEqual([]);
@@ -105,7 +105,7 @@ describe('an item that grows', () => {
     ]);
   });
 
-  it('says of a tool what changed and nothing else', () => {
+  it('sends only the changes of a tool', () => {
     const teller = createTeller(options);
     const tool = { kind: 'tool', id: 'c1', title: 'npm test', does: 'execute', status: 'running', command: 'npm test' };
     expect(teller.tell(item('t', tool))).toEqual([
@@ -129,7 +129,7 @@ describe('an item that grows', () => {
     ]);
   });
 
-  it('is not told when the client wrote it, and an open question is not a text', () => {
+  it('is not sent if the client wrote it, and an open question is not a text', () => {
     const teller = createTeller(options);
     teller.skip('own');
     expect(teller.tell(item('own', { kind: 'user' }, 'hi'))).toEqual([]);
@@ -139,8 +139,8 @@ describe('an item that grows', () => {
   });
 });
 
-describe('the memory of the teller', () => {
-  /** The heap, without garbage. */
+describe('the memory of the converter', () => {
+  /** The heap after a garbage collection. */
   const heapMiB = () => {
     setFlagsFromString('--expose-gc');
     (runInNewContext('gc') as () => void)();
@@ -153,7 +153,7 @@ describe('the memory of the teller', () => {
     ['outputs', (n: string) => item(`o-${n}`, { kind: 'tool', id: n, title: n, output: long(n) })],
     ['plans', (n: string) => item(`p-${n}`, { kind: 'plan', entries: [{ text: long(n), status: 'pending' }] })],
     ['titles and ids', (n: string) => item(`i-${n}`, { kind: 'tool', id: long(n), title: long(n) })],
-  ])('S4: holds no %s of many sessions of one person', (_name, entry) => {
+  ])('S4: bounds the %s of many sessions of one person', (_name, entry) => {
     const budget = createBudget();
     const before = heapMiB();
     const tellers = Array.from({ length: 20 }, () => createTeller({ ...options, budget }));
@@ -161,7 +161,7 @@ describe('the memory of the teller', () => {
       for (let n = 0; n < 300; n += 1) teller.tell(entry(`${index}-${n}`));
     expect(heapMiB() - before).toBeLessThan(40);
     expect(budget.used).toBeLessThanOrEqual(budget.limit);
-    // A session forgets the oldest entries alone, and sends a known entry once.
+    // A session forgets its oldest entries only, and does not send a known entry again.
     for (const [index, teller] of tellers.entries()) expect(teller.tell(entry(`${index}-299`))).toEqual([]);
     for (const teller of tellers) teller.end();
     expect(budget.used).toBe(0);
@@ -187,7 +187,7 @@ describe('the memory of the teller', () => {
 });
 
 describe('a part of any shape', () => {
-  it('never throws, and is never told twice', () => {
+  it('never throws, and is never sent twice', () => {
     const kinds = ['user', 'text', 'thought', 'tool', 'plan', 'usage', 'question', 'image', 'error', 'mark', 'new'];
     const part = fc
       .tuple(fc.constantFrom(...kinds), fc.dictionary(fc.constantFrom(...fields), fc.jsonValue({ maxDepth: 3 })))

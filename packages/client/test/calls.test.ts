@@ -34,7 +34,7 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 describe('a call', () => {
-  it('goes to the path of its route, with what it was given, and resolves with the body', async () => {
+  it('goes to the path of its route with its parameters, and resolves with the body', async () => {
     const sent = { taskId: 't1', sessionId: 'd1:a/b:s 1', state: 'queued', message: {}, later: 1 };
     relay.answers.set('POST /api/sessions/d1%3Aa%2Fb%3As%201/messages', [{ status: 202, body: sent }]);
     const body = await client.call('sendMessage', { params: { id: 'd1:a/b:s 1' }, body: { content: 'Hi' } });
@@ -50,7 +50,7 @@ describe('a call', () => {
     expect(await client.call('deleteDevice', { params: { id: 'd1' } })).toBeUndefined();
   });
 
-  it('below a path keeps the path, and tells status and headers to who asks', async () => {
+  it('keeps the path of its base URL, and returns status and headers with request()', async () => {
     const below = clientWith({ baseUrl: `${relay.url}/relay/` });
     relay.answers.set('POST /relay/api/sessions', [
       { status: 201, body: { id: 's' }, headers: { 'Idempotent-Replay': 'true' } },
@@ -60,7 +60,7 @@ describe('a call', () => {
     expect([answer.status, answer.headers.get('idempotent-replay')]).toEqual([201, 'true']);
   });
 
-  it('does not compile without what its route needs', () => {
+  it('does not compile without the parameters of its route', () => {
     const wrong = () => {
       // @ts-expect-error -- the route has a parameter
       void client.call('readTask');
@@ -78,13 +78,13 @@ describe('a call', () => {
     expect(wrong).toBeInstanceOf(Function);
   });
 
-  it('with an empty parameter is not made: the path would be another one', async () => {
+  it('with an empty parameter is not sent, because its path would be another one', async () => {
     for (const id of ['', '.', '..'])
       expect(await failureOf(client.call('deleteSession', { params: { id } }))).toBeInstanceOf(TypeError);
     expect(relay.calls).toEqual([]);
   });
 
-  it('of a route that needs no credential asks for none', async () => {
+  it('of a public route requests no token', async () => {
     const open = clientWith({ getToken: () => Promise.reject(new Error('no one is signed in')) });
     relay.answers.set('GET /health', [{ status: 200, body: { status: 'ok', version: '1.0.0' } }]);
     expect(await open.call('health')).toMatchObject({ status: 'ok' });
@@ -93,8 +93,8 @@ describe('a call', () => {
   });
 });
 
-describe('a call that fails', () => {
-  it('rejects with what the relay refused', async () => {
+describe('a failing call', () => {
+  it('rejects with the refusal of the relay', async () => {
     const more = { headers: { 'Retry-After': '17', 'X-Request-Id': 'r-1' }, body: { extra: [1] } };
     relay.answers.set('GET /api/devices', [refusal(429, 'RATE_LIMITED', more)]);
     const error = await failureOf(client.call('listDevices'));
@@ -110,7 +110,7 @@ describe('a call that fails', () => {
     expect(relay.calls).toHaveLength(1);
   });
 
-  it('says apart: no answer, none in time, and one of something else', async () => {
+  it('distinguishes a missing response, a late one, and a foreign one', async () => {
     relay.answers.set('GET /api/devices', [{ status: 200, silent: true }]);
     const late = await failureOf(client.call('listDevices', { timeoutMs: 50, retries: 0 }));
     expect(late).toBeInstanceOf(TimeoutError);
@@ -133,7 +133,7 @@ describe('a call that fails', () => {
     relay = await startRelayDouble();
   });
 
-  it('outlives its page when it is asked to, and only then', async () => {
+  it('outlives its page only with keepalive', async () => {
     const outlives: unknown[] = [];
     const watching = clientWith({
       fetch: (input, init) => {
@@ -147,7 +147,7 @@ describe('a call that fails', () => {
     expect(outlives).toEqual([false, true]);
   });
 
-  it('rejects with the reason of the signal when it is aborted, before and while it runs', async () => {
+  it('rejects with the reason of the signal, before and while it runs', async () => {
     relay.answers.set('GET /api/devices', [{ status: 200, silent: true }]);
     const reason = new Error('changed my mind');
     const early = AbortSignal.abort(reason);
@@ -161,17 +161,17 @@ describe('a call that fails', () => {
   });
 });
 
-describe('a failure that passes', () => {
+describe('a temporary failure', () => {
   const busy = refusal(503, 'SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '0' } });
 
-  it('of a reading call is tried again', async () => {
+  it('of a reading call is retried', async () => {
     relay.answers.set('GET /api/devices', [busy, { status: 502, text: '<html>Bad Gateway</html>' }, devices]);
     expect(await client.call('listDevices')).toEqual({ devices: [] });
     relay.answers.set('GET /api/devices', [{ status: 200, silent: true }, devices]);
     expect(await client.call('listDevices', { timeoutMs: 100 })).toEqual({ devices: [] });
   });
 
-  it('of a call with an idempotency key is tried again with the same key', async () => {
+  it('of a call with an idempotency key is retried with the same key', async () => {
     relay.answers.set('POST /api/sessions', [busy, busy, { status: 201, body: { id: 's' } }]);
     await client.call('createSession', { body: { deviceId: 'd1', message: 'Hi' } });
     await client.call('createSession', { body: { deviceId: 'd1', message: 'Hi' } });
@@ -192,7 +192,7 @@ describe('a failure that passes', () => {
     expect(relay.calls).toHaveLength(3);
   });
 
-  it('that the relay says does not pass soon is not waited for', async () => {
+  it('is not retried if the relay announces a long one', async () => {
     relay.answers.set('GET /api/devices', [refusal(503, 'SERVICE_UNAVAILABLE', { headers: { 'Retry-After': '60' } })]);
     expect(await failureOf(client.call('listDevices'))).toMatchObject({ retryAfter: 60 });
     relay.answers.set('GET /api/sessions/s/messages', [refusal(503, 'DEVICE_OFFLINE')]);
@@ -204,7 +204,7 @@ describe('a failure that passes', () => {
 });
 
 describe('tokens', () => {
-  it('are got one after the other, once for all who want the same', async () => {
+  it('are fetched one after the other, once for all concurrent calls with the same request', async () => {
     const asked: { wish: unknown; give: (token: string) => void }[] = [];
     const tokens = createTokens(undefined, (wish) => new Promise((give) => asked.push({ wish, give })));
     const get = (wish = {}) => tokens.get(wish);
@@ -222,7 +222,7 @@ describe('tokens', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('that could not be got are asked for again by the next call', async () => {
+  it('are fetched again by the next call after a failure', async () => {
     let count = 0;
     const failing = clientWith({
       getToken: () => ((count += 1) === 1 ? Promise.reject(new Error('not now')) : 'token'),
@@ -235,7 +235,7 @@ describe('tokens', () => {
   });
 });
 
-describe('a token that is refused', () => {
+describe('a refused token', () => {
   it('is replaced once', async () => {
     const wishes: unknown[] = [];
     const renewing = clientWith({
@@ -253,7 +253,7 @@ describe('a token that is refused', () => {
     expect(relay.calls).toHaveLength(4);
   });
 
-  it('is not sent again when there is no other', async () => {
+  it('is not sent again without a new one', async () => {
     relay.answers.set('GET /api/devices', [refusal(401, 'INVALID_TOKEN')]);
     expect(await failureOf(client.call('listDevices'))).toMatchObject({ code: 'INVALID_TOKEN' });
     const same = clientWith({ getToken: () => 'the only one' });
@@ -262,7 +262,7 @@ describe('a token that is refused', () => {
   });
 });
 
-it('a client of something that cannot be a relay is not made', () => {
+it('a client of an impossible address is not created', () => {
   expect(() => clientWith({ baseUrl: 'ftp://relay.example.com' })).toThrow(TypeError);
   expect(() => createClient({ baseUrl: relay.url, token: 't', getToken: () => 't' })).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-/** The programs of README.md run, against a whole relay, and say what they should. */
+/** Runs the programs of README.md against a whole relay, and checks their output. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ const programs = new Map(
 
 const running = new Set<ChildProcess>();
 
-/** A program of the page as a process of its own; `lines` is what it has printed. */
+/** Starts a program of the page as its own process; `lines` are its output. */
 function run(name: string, env: Record<string, string>) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', programs.get(name)!], {
     cwd: room,
@@ -50,7 +50,7 @@ function run(name: string, env: Record<string, string>) {
   return {
     lines,
     exit,
-    /** Resolves when this line was printed. */
+    /** Resolves once the program has printed this line. */
     async says(line: string): Promise<void> {
       while (!lines().includes(line)) {
         if (!running.has(child)) throw new Error(`it never said ${line}, but: ${out}${err}`);
@@ -89,7 +89,7 @@ describe('the examples of the client', () => {
     await relay.stop();
   });
 
-  /** A report is answered by nothing, so the relay is asked until its list has what was reported. */
+  /** Reports get no reply, so this polls the list of the relay until it has the reported sessions. */
   async function report(natives: readonly string[]): Promise<void> {
     const sessions = natives.map((native) => ({ session_id: native, title: `Session ${native}` }));
     daemon.send({ type: 'report_sessions', sessions });
@@ -97,11 +97,11 @@ describe('the examples of the client', () => {
     while ((await known()).length < natives.length) await new Promise((done) => setImmediate(done));
   }
 
-  it('are those that are tested here', () => {
+  it('are exactly the tested ones', () => {
     expect([...programs.keys()]).toEqual(['sign-in', 'list-sessions', 'follow', 'answer', 'resume']);
   });
 
-  it('sign-in: gets one access token for its refresh token, also for two calls at once', async () => {
+  it('sign-in: gets one access token for its refresh token, even for two concurrent calls', async () => {
     const browser = new Browser(relay);
     await browser.signUp('ada@example.com');
     const { refresh_token } = await signedInCli(browser);
@@ -116,7 +116,7 @@ describe('the examples of the client', () => {
     expect(program.lines().sort()).toEqual(['Session one: idle', 'Session three: idle', 'Session two: idle']);
   });
 
-  it('follow: prints a turn to its end', async () => {
+  it('follow: prints a turn until it completes', async () => {
     const program = run('follow', { ...env, RELAY_SESSION: session });
     const { task_id: task } = (await daemon.next('task_resume')) as unknown as { task_id: string };
     daemon.event(task, 'PROGRESS', { session_id: 'one', action: 'Running', target: 'npm test' });
@@ -125,7 +125,7 @@ describe('the examples of the client', () => {
     expect(program.lines()).toEqual(['USER: Run the tests.', 'AGENT: All green.', 'The task is completed.']);
   });
 
-  it('follow: ends with its own turn, which waits behind a question and is not the newest', async () => {
+  it('follow: stops after its own turn, which waits behind a question and is not the newest', async () => {
     const say = async (content: string) => {
       const path = `/api/sessions/${encodeURIComponent(session)}/messages`;
       return (await relay.call('POST', path, { body: { content } })).body.taskId as string;
@@ -145,7 +145,7 @@ describe('the examples of the client', () => {
     expect(program.lines().at(-1)).toBe('The task is completed.');
   });
 
-  it('answer: gives the first choice to a session that waits', async () => {
+  it('answer: gives the first choice to a waiting session', async () => {
     const sent = await relay.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
       body: { content: 'Deploy' },
     });
@@ -164,7 +164,7 @@ describe('the examples of the client', () => {
     daemon.event(answer.task_id, 'TASK_COMPLETE', { session_id: 'one', result: 'Deployed.' });
   });
 
-  it('resume: misses nothing when the network is cut, and nothing when it is killed itself', async () => {
+  it('resume: misses nothing when the network is cut, and nothing when the program is killed', async () => {
     const own = { ...env, RELAY_URL: `http://127.0.0.1:${proxy.port}`, OFFSET_FILE: join(folder, 'offset') };
     const say = (content: string) =>
       daemon.send({ type: 'event', task_id: '', event_type: 'AGENT_RESPONSE', session_id: 'two', content });
@@ -175,7 +175,7 @@ describe('the examples of the client', () => {
     await first.says('before the cut');
     proxy.set('refuse');
     await first.says('waiting');
-    // Everything before this line was handled, so its offset is stored.
+    // The program has handled everything before this line, so its offset is stored.
     const stored = offset();
     say('during the cut');
     proxy.set('pass');

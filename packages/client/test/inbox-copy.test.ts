@@ -1,4 +1,4 @@
-/** A copy of the inbox beside a scripted relay: lost, late and repeated frames, and a database that was restored. */
+/** A copy of the inbox with a scripted relay: lost, late and repeated frames, and a restored database. */
 import { expect, it } from '@jest/globals';
 import type { Attention, InboxCounts, InboxItem } from '@relay/protocol';
 import fc from 'fast-check';

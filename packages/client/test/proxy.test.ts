@@ -1,4 +1,4 @@
-/** B7: a network whose only way out is a proxy that wants a password. */
+/** B7: the only route out of this network is a proxy with a password. */
 import { once } from 'node:events';
 import { type IncomingMessage, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ afterEach(() => {
   proxy.close();
 });
 
-it('B7: the socket of Node goes through the proxy of HTTP_PROXY', async () => {
+it('B7: the socket of Node uses the proxy of HTTP_PROXY', async () => {
   const asked = once(proxy, 'connect') as Promise<[IncomingMessage, Duplex]>;
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');

@@ -1,4 +1,7 @@
-/** A copy of a session beside a scripted relay: lost, late, repeated and reordered frames, renames, restarts, and two instances. */
+/**
+ * A copy of a session with a scripted relay: lost, late, repeated and reordered frames, renames, restarts, and two
+ * instances.
+ */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Attention, type Item, type Message, type Session, applyOperations } from '@relay/protocol';
 import fc from 'fast-check';
@@ -10,10 +13,10 @@ const { session: template } = JSON.parse(readFileSync(example, 'utf8')) as { ses
 const pending = `${template.deviceId}:${template.agentType}:PENDING-1`;
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
 
-/** A relay with one session and its daemon: what is true, its frames, and its answers. */
+/** A relay with one session and its daemon: the true state, its frames, and its responses. */
 class Relay {
   session: Session = { ...template, id: pending, updatedAt: at(0) };
-  /** The daemon's items or, from a plain daemon, its stored messages. */
+  /** The daemon's items or, for a plain daemon, its stored messages. */
   entries: Message[] = [];
   v = 100;
   /** The first version of the list. */
@@ -23,7 +26,7 @@ class Relay {
   isAway = false;
   calls: { name: string; query: Record<string, unknown> }[] = [];
   names = new Set([pending]);
-  /** An answer waits until this resolves. */
+  /** Responses wait for this promise. */
   hold: Promise<void> = Promise.resolve();
   constructor(isPlain = false) {
     this.isPlain = isPlain;
@@ -54,7 +57,7 @@ class Relay {
     this.entries = applyOperations(this.entries as Item[], ops, this.v);
     return { type: 'transcript', sessionId: this.session.id, v: this.v, ops };
   }
-  /** The daemon lost its list. */
+  /** The daemon loses its list. */
   beginList() {
     this.entries = [];
     this.v += 1000;
@@ -103,7 +106,7 @@ class Relay {
 }
 
 const texts = (messages: readonly Message[]) => messages.map(({ content }) => content.trim());
-/** A relay and a copy that has loaded. */
+/** A relay, and a copy that has loaded. */
 async function loaded(isPlain = false, contents: string[] = ['one']) {
   const relay = new Relay(isPlain);
   for (const content of contents) relay.message(content);
@@ -112,7 +115,7 @@ async function loaded(isPlain = false, contents: string[] = ['one']) {
   return { relay, copy };
 }
 
-/** The uuids that `apply` returns; undefined for a frame that does not count. */
+/** The uuids that `apply` returns; undefined for an ignored frame. */
 const applied = (copy: SessionCopy, frame: AttentionItem) => copy.apply(frame)?.map(({ uuid }) => uuid);
 
 describe('a copy of a session', () => {
@@ -128,7 +131,7 @@ describe('a copy of a session', () => {
     expect(changes).toBeGreaterThan(0);
   });
 
-  it('passes over frames of other sessions', async () => {
+  it('skips frames of other sessions', async () => {
     const { copy } = await loaded();
     const other = new Relay();
     other.session = { ...other.session, id: 'other:agent:x', deviceId: 'other' };
@@ -142,7 +145,7 @@ describe('a copy of a session', () => {
     expect(copy.state).toBe(before);
   });
 
-  it('is behind after a lost frame until it reads the changes', async () => {
+  it('is behind after a lost frame until it loads the changes', async () => {
     const { relay, copy } = await loaded();
     relay.message('lost');
     expect(copy.state.isBehind).toBe(false);
@@ -163,7 +166,7 @@ describe('a copy of a session', () => {
     expect(copy.state.isBehind).toBe(false);
   });
 
-  it('lets no update of a second instance take it back', async () => {
+  it('is not set back by an update of a second instance', async () => {
     const { relay, copy } = await loaded();
     const early = relay.update({ title: 'early' });
     const late = relay.update({ title: 'late' });
@@ -172,7 +175,7 @@ describe('a copy of a session', () => {
     expect(copy.state.session?.title).toBe('late');
   });
 
-  it('follows a session that gets its name, also when its first frames come before the new name', async () => {
+  it('follows a session that gets its name, even if the first frames arrive before the new name', async () => {
     const { relay, copy } = await loaded();
     const id = `${template.deviceId}:${template.agentType}:named`;
     const named = relay.update({ id });
@@ -185,7 +188,7 @@ describe('a copy of a session', () => {
     expect(words.map((frame) => unheard.concerns(frame))).toEqual([true, true]);
   });
 
-  it('begins again when its daemon lost the list', async () => {
+  it('starts over when its daemon has lost the list', async () => {
     const { relay, copy } = await loaded();
     relay.beginList();
     relay.message('new list');
@@ -194,7 +197,7 @@ describe('a copy of a session', () => {
     expect([result.isWhole, texts(copy.state.messages)]).toEqual([true, ['new list']]);
   });
 
-  it('keeps a frame that comes while the session is being read', async () => {
+  it('keeps a frame that arrives while it loads the session', async () => {
     const { relay, copy } = await loaded();
     let release = () => {};
     relay.hold = new Promise((resolve) => (release = resolve));
@@ -206,7 +209,7 @@ describe('a copy of a session', () => {
     expect([copy.state.session?.title, texts(copy.state.messages)]).toEqual(['newer', ['one', 'meanwhile']]);
   });
 
-  it('keeps the output that comes while the session is being read', async () => {
+  it('keeps output that arrives while it loads the session', async () => {
     const relay = new Relay(true);
     const copy = relay.copy();
     const output = (text: string) => copy.apply({ type: 'task_output', sessionId: pending, output: text });
@@ -217,7 +220,7 @@ describe('a copy of a session', () => {
     expect(copy.state.output).toBe('during');
   });
 
-  it('drops an answer that comes after the answer of a later read', async () => {
+  it('drops a response that arrives after the response to a later load', async () => {
     const { relay, copy } = await loaded(true);
     let release = () => {};
     relay.hold = new Promise((resolve) => (release = resolve));
@@ -230,7 +233,7 @@ describe('a copy of a session', () => {
     expect(texts(copy.state.messages)).toEqual(['one', 'two']);
   });
 
-  it('keeps its messages while the daemon is away', async () => {
+  it('keeps its messages while the daemon is offline', async () => {
     const { relay, copy } = await loaded();
     relay.isAway = true;
     copy.doubt();
@@ -258,7 +261,7 @@ describe('a copy of a session', () => {
     expect([fresh.state.asOf, texts(fresh.state.messages)]).toEqual([undefined, ['one', 'two']]);
   });
 
-  it('reads older pages, and keeps them', async () => {
+  it('loads older pages, and keeps them', async () => {
     for (const isPlain of [true, false]) {
       const relay = new Relay(isPlain);
       for (const content of 'abcdefgh') relay.message(content);
@@ -275,11 +278,11 @@ describe('a copy of a session', () => {
   });
 });
 
-describe('messages beside a transcript', () => {
+describe('messages next to a transcript', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('are shown until their items come: of the person at the end, others at their places', async () => {
+  it('are shown until their items arrive: own messages last, others at their places', async () => {
     const { relay, copy } = await loaded();
     copy.add({ uuid: 'own', role: 'USER', content: 'mine', timestamp: at(5) });
     copy.apply({
@@ -301,7 +304,7 @@ describe('messages beside a transcript', () => {
     expect(copy.state.items).toHaveLength(3);
   });
 
-  it('make the copy doubt itself when the item does not come within a second', async () => {
+  it('put the copy behind if the item does not arrive within a second', async () => {
     const { relay, copy } = await loaded();
     const [operations, live] = relay.message('two') as [AttentionItem, AttentionItem];
     copy.apply(live);
@@ -316,7 +319,7 @@ describe('messages beside a transcript', () => {
     expect(copy.state.isBehind).toBe(true);
   });
 
-  it('show a lost end of an item that is open or differs', async () => {
+  it('reveal lost text of an item that is open or differs', async () => {
     const { relay, copy } = await loaded();
     for (const frame of relay.message('the beginning')) copy.apply(frame);
     const { uuid } = relay.entries.at(-1)!;
@@ -327,7 +330,7 @@ describe('messages beside a transcript', () => {
     expect(copy.state.isBehind).toBe(true);
   });
 
-  it('are not asked for again by a stream that became live, unless frames can be lost', async () => {
+  it('are not loaded again when a stream becomes live, unless frames can be lost', async () => {
     const { copy } = await loaded();
     copy.connected(false);
     expect(copy.state.isBehind).toBe(false);
@@ -345,7 +348,7 @@ describe('messages beside a transcript', () => {
 });
 
 describe('messages of a plain daemon', () => {
-  it('are one message under two uuids, whichever source is first', async () => {
+  it('are one message under two uuids, in either order of the sources', async () => {
     const { relay, copy } = await loaded(true);
     const [live] = relay.message('two') as [AttentionItem];
     expect(applied(copy, live)).toEqual(['m2']);
@@ -356,7 +359,7 @@ describe('messages of a plain daemon', () => {
     expect(texts(copy.state.messages)).toEqual(['one', 'two', 'three']);
   });
 
-  it('stand for one message each: two equal texts are two', async () => {
+  it('count as one message each: two equal texts are two', async () => {
     const { relay, copy } = await loaded(true, []);
     const both = [...relay.message('yes'), ...relay.message('yes')];
     for (const frame of both) expect(applied(copy, frame)).toHaveLength(1);
@@ -366,7 +369,7 @@ describe('messages of a plain daemon', () => {
     expect(texts(copy.state.messages)).toEqual(['yes', 'yes', 'yes']);
   });
 
-  it('are two when the stored message is more than 30 s older, but not when it is later', async () => {
+  it('are two if the stored message is more than 30 s older, but not if it is later', async () => {
     const { relay, copy } = await loaded(true, ['yes']);
     relay.clock += 60;
     expect(applied(copy, relay.message('yes')[0]!)).toHaveLength(1);
@@ -375,7 +378,7 @@ describe('messages of a plain daemon', () => {
     expect(texts(copy.state.messages)).toEqual(['yes', 'yes']);
   });
 
-  it('keep their places when the history lacks them', async () => {
+  it('keep their places if the history lacks them', async () => {
     const { relay, copy } = await loaded(true);
     copy.add({ uuid: 'notice', role: 'SYSTEM', content: 'notice', timestamp: at(2) });
     copy.apply(relay.message('two')[0]!);
@@ -398,7 +401,7 @@ describe('messages of a plain daemon', () => {
   });
 });
 
-describe('any copy', () => {
+describe('a copy of any session', () => {
   const fate = fc.constantFrom('comes', 'comes', 'comes', 'lost', 'late', 'twice');
   const step = fc.record({
     what: fc.constantFrom(
@@ -418,70 +421,73 @@ describe('any copy', () => {
     text: fc.constantFrom('yes', 'no', 'go on'),
   });
 
-  it.each([false, true])('equals the truth of the relay after any faults, with a plain daemon: %s', async (isPlain) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const relay = new Relay(isPlain);
-        relay.message('first');
-        const copy = relay.copy({ pageItems: 5 });
-        let isLossless = true;
-        const late: AttentionItem[] = [];
-        const deliver = (frames: AttentionItem[], fates: string[]) => {
-          frames.forEach((frame, index) => {
-            const fate = fates[index]!;
-            // The stream itself reports the loss of any other frame.
-            if (fate === 'lost') isLossless &&= frame.type === 'transcript';
-            else if (fate === 'late') late.push(frame);
-            else for (let times = fate === 'twice' ? 2 : 1; times > 0; times -= 1) copy.apply(frame);
-          });
-        };
-        let release = () => {};
-        let slow: Promise<unknown> = Promise.resolve();
-        for (const { what, fates, text } of steps) {
-          if (what === 'message') deliver(relay.message(text), fates);
-          if (what === 'own') deliver(relay.message(text, 'USER'), fates);
-          if (what === 'grow' && !isPlain) deliver([relay.grow(text)], fates);
-          if (what === 'update') deliver([relay.update({ title: text })], fates);
-          if (what === 'name') deliver([relay.update({ id: `${pending}-${relay.clock}` })], ['comes']);
-          if (what === 'new list' && !isPlain) {
-            relay.beginList();
-            deliver(relay.message('anew'), fates);
-            isLossless = false;
+  it.each([false, true])(
+    'equals the true state of the relay after any faults, with a plain daemon: %s',
+    async (isPlain) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+          const relay = new Relay(isPlain);
+          relay.message('first');
+          const copy = relay.copy({ pageItems: 5 });
+          let isLossless = true;
+          const late: AttentionItem[] = [];
+          const deliver = (frames: AttentionItem[], fates: string[]) => {
+            frames.forEach((frame, index) => {
+              const fate = fates[index]!;
+              // The stream itself reports the loss of any other frame.
+              if (fate === 'lost') isLossless &&= frame.type === 'transcript';
+              else if (fate === 'late') late.push(frame);
+              else for (let times = fate === 'twice' ? 2 : 1; times > 0; times -= 1) copy.apply(frame);
+            });
+          };
+          let release = () => {};
+          let slow: Promise<unknown> = Promise.resolve();
+          for (const { what, fates, text } of steps) {
+            if (what === 'message') deliver(relay.message(text), fates);
+            if (what === 'own') deliver(relay.message(text, 'USER'), fates);
+            if (what === 'grow' && !isPlain) deliver([relay.grow(text)], fates);
+            if (what === 'update') deliver([relay.update({ title: text })], fates);
+            if (what === 'name') deliver([relay.update({ id: `${pending}-${relay.clock}` })], ['comes']);
+            if (what === 'new list' && !isPlain) {
+              relay.beginList();
+              deliver(relay.message('anew'), fates);
+              isLossless = false;
+            }
+            if (what === 'load') await copy.load();
+            if (what === 'slow load') {
+              release();
+              await slow;
+              relay.hold = new Promise((resolve) => (release = resolve));
+              slow = copy.load();
+              relay.hold = Promise.resolve();
+            }
+            if (what === 'older') await copy.loadOlder();
+            if (what === 'back') for (const frame of late.splice(0)) copy.apply(frame);
           }
-          if (what === 'load') await copy.load();
-          if (what === 'slow load') {
-            release();
-            await slow;
-            relay.hold = new Promise((resolve) => (release = resolve));
-            slow = copy.load();
-            relay.hold = Promise.resolve();
+          release();
+          await slow;
+          for (const frame of late.splice(0)) copy.apply(frame);
+          if (isLossless && !isPlain && copy.state.items) {
+            // The next frames reveal all losses.
+            for (const frame of [...relay.message('end'), relay.update()]) copy.apply(frame);
+            if (copy.isBehind) await copy.loadChanges();
+          } else {
+            copy.apply({ type: 'resync' });
+            await copy.load();
           }
-          if (what === 'older') await copy.loadOlder();
-          if (what === 'back') for (const frame of late.splice(0)) copy.apply(frame);
-        }
-        release();
-        await slow;
-        for (const frame of late.splice(0)) copy.apply(frame);
-        if (isLossless && !isPlain && copy.state.items) {
-          // The next frames show everything that was lost on the way.
-          for (const frame of [...relay.message('end'), relay.update()]) copy.apply(frame);
-          if (copy.isBehind) await copy.loadChanges();
-        } else {
-          copy.apply({ type: 'resync' });
-          await copy.load();
-        }
-        const { state } = copy;
-        expect(state.session).toMatchObject(relay.session);
-        expect([state.isBehind, copy.id]).toEqual([false, relay.session.id]);
-        if (!isPlain) {
-          const begin = state.items![0]?.seq ?? 0;
-          expect(state.items).toEqual((relay.entries as Item[]).filter(({ seq }) => seq >= begin));
-          // The relay's own messages are in no list.
-          const listed = new Set(state.items!.map(({ uuid }) => uuid));
-          expect(state.messages.filter(({ uuid }) => listed.has(uuid))).toEqual(state.items);
-        } else expect(texts(state.messages)).toEqual(texts(relay.entries).slice(-state.messages.length));
-      }),
-      { numRuns: 400, seed: 41 },
-    );
-  });
+          const { state } = copy;
+          expect(state.session).toMatchObject(relay.session);
+          expect([state.isBehind, copy.id]).toEqual([false, relay.session.id]);
+          if (!isPlain) {
+            const begin = state.items![0]?.seq ?? 0;
+            expect(state.items).toEqual((relay.entries as Item[]).filter(({ seq }) => seq >= begin));
+            // No list contains the relay's own messages.
+            const listed = new Set(state.items!.map(({ uuid }) => uuid));
+            expect(state.messages.filter(({ uuid }) => listed.has(uuid))).toEqual(state.items);
+          } else expect(texts(state.messages)).toEqual(texts(relay.entries).slice(-state.messages.length));
+        }),
+        { numRuns: 400, seed: 41 },
+      );
+    },
+  );
 });

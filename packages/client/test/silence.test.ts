@@ -5,7 +5,7 @@ import { createTokens } from '../src/token.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A connection that is open, on a line that a test answers for. */
+/** An open connection whose replies a test controls. */
 function openLine() {
   const sent: string[] = [];
   const line = { say: (_text: string) => {}, isOver: false, sent };
@@ -27,7 +27,7 @@ function openLine() {
   return line;
 }
 
-it('B8: a line that is silently dead is found within 45 s', async () => {
+it('B8: a dead line without a close is detected within 45 s', async () => {
   const line = openLine();
   await jest.advanceTimersByTimeAsync(29_000);
   expect(line.sent).toEqual([]);
@@ -36,7 +36,7 @@ it('B8: a line that is silently dead is found within 45 s', async () => {
   expect(line.isOver).toBe(true);
 });
 
-it('B8: a line that answers stays, and one with frames is not asked', async () => {
+it('B8: a line that answers stays, and one with frames gets no ping', async () => {
   const line = openLine();
   for (let second = 0; second < 120; second += 20) {
     await jest.advanceTimersByTimeAsync(20_000);
@@ -50,7 +50,7 @@ it('B8: a line that answers stays, and one with frames is not asked', async () =
   expect(line.isOver).toBe(false);
 });
 
-it('B8: a machine that slept asks at once, and waits for three seconds', async () => {
+it('B8: after a sleep of the machine, asks at once and waits three seconds', async () => {
   const line = openLine();
   await jest.advanceTimersByTimeAsync(10_000);
   line.say('{"type":"sessions_changed"}');

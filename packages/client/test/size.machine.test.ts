@@ -8,7 +8,7 @@ const program = join(import.meta.dirname, 'programs/size.mjs');
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
 describe('the client in a browser bundle', () => {
-  it('is as small as its page says, has nothing of Node in it, and leaves out what is not used', async () => {
+  it('is as small as its page claims, contains no code of Node, and omits unused code', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program]);
     const { all, request } = JSON.parse(stdout) as Record<'all' | 'request', { bytes: number; gzip: number }>;
     const said = Number(/\*\*Size\*\*: ([\d.]+) kB/.exec(readme)?.[1]) * 1000;

@@ -22,12 +22,12 @@ beforeEach(async () => {
 });
 afterEach(() => relay.close());
 
-/** Both ways to open a socket: the one of Node, and the standard interface that browsers have. */
+/** Both ways to open a socket: that of Node, and the standard interface of browsers. */
 const kinds: [string, Partial<ClientOptions>][] = [
   ['in Node', {}],
   ['on a standard WebSocket', { WebSocket: WebSocket }],
 ];
-/** Tokens `token-1`, `token-2`, … as they are refused. */
+/** Tokens `token-1`, `token-2`, …: a new one after each refusal. */
 const renewing = () => {
   let number = 1;
   return ({ refused }: { refused?: string | undefined }) => `token-${refused === undefined ? number : ++number}`;
@@ -43,7 +43,7 @@ const said = (content: string, offset: string) => ({
   message: { uuid: content, role: 'AGENT', content, timestamp: '2026-01-01T00:00:00.000Z' },
   offset,
 });
-/** An item in one word. */
+/** A short description of an item. */
 const word = (item: AttentionItem | undefined): string => {
   if (!item) return 'end';
   if (item.type === 'connection') return item.state === 'live' ? (item.resumed ? 'resumed' : 'live') : item.state;
@@ -65,7 +65,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
   const open = (more: Partial<ClientOptions> = {}) =>
     createClient({ baseUrl: relay.url, getToken: renewing(), ...options, ...more });
 
-  it('tells of its connection and of every frame in order, and resumes after the last one', async () => {
+  it('reports its connection and every frame in order, and resumes after the last one', async () => {
     const stream = open().attention({ events: ['output'] });
     expect(stream.state).toEqual({ state: 'idle' });
     const first = words(stream, 3);
@@ -90,7 +90,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('K4: asks its reader to load again where the numbers of output jump, and not where output comes late or begins again', async () => {
+  it('K4: sends a resync when the numbers of output jump, but not when output is late or starts over', async () => {
     const stream = open().attention({ events: ['output'] });
     const first = words(stream, 3);
     const socket = await relay.socket();
@@ -108,7 +108,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     await stream.return();
   });
 
-  it('begins after an offset that is given, and ends without an error when it is aborted', async () => {
+  it('starts after a given offset, and completes without an error when it is aborted', async () => {
     const controller = new AbortController();
     const stream = open().attention({ since: 'o.7', signal: controller.signal });
     const first = words(stream, 2);
@@ -123,7 +123,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     expect(await endOf(open().attention({ signal: AbortSignal.abort() }))).toBeUndefined();
   });
 
-  it('that is closed for its credential comes back once with another one', async () => {
+  it('reconnects once with another credential after a close for the first one', async () => {
     const ended = endOf(open().attention());
     (await relay.socket()).close(4401);
     (await relay.socket()).close(4401);
@@ -157,7 +157,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     await stream.return();
   });
 
-  it('passes frames of later releases, and drops broken ones', async () => {
+  it('passes on frames of later releases, and drops broken ones', async () => {
     const stream = open().attention();
     const first = words(stream, 3);
     const socket = await relay.socket();
@@ -173,7 +173,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     await stream.return();
   });
 
-  it('renews its credential on the living connection before the token ends', async () => {
+  it('renews its credential on the open connection before the token expires', async () => {
     const wishes: unknown[] = [];
     const stream = open({
       getToken: (wish) => {
@@ -195,7 +195,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     await stream.return();
   });
 
-  it('waits while a token cannot be had, and ends when there can be none', async () => {
+  it('waits while fetching a token fails, and stops when the person is signed out', async () => {
     let token: string | Error = new Error('the sign-in is away');
     const getToken = () => (token instanceof Error ? Promise.reject(token) : token);
     const stream = open({ getToken }).attention();
@@ -215,7 +215,7 @@ describe('a connection', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** An open one whose token is renewed after a minute; nothing answers. */
+  /** An open connection whose token is renewed after a minute; the other side never replies. */
   const opened = () => {
     const sent: unknown[] = [];
     const open: OpenSocket = (_wish, events) => {
@@ -238,7 +238,7 @@ describe('a connection', () => {
     return { connection, sent, endings };
   };
 
-  it('ends when its renewed credential is not answered', async () => {
+  it('closes if its renewed credential gets no reply', async () => {
     const { sent, endings } = opened();
     await jest.advanceTimersByTimeAsync(61_000);
     expect([sent, endings]).toEqual([[{ type: 'auth', token: 'fresh' }], []]);
@@ -246,7 +246,7 @@ describe('a connection', () => {
     expect(endings).toMatchObject([{ error: expect.any(TimeoutError), token: 'fresh' }]);
   });
 
-  it.each(['before', 'after'])('waits for no answer while it is not read, from %s the renewal', async (when) => {
+  it.each(['before', 'after'])('does not time out while it is paused, from %s the renewal', async (when) => {
     const { connection, sent, endings } = opened();
     if (when === 'before') connection.pause();
     await jest.advanceTimersByTimeAsync(61_000);
@@ -264,7 +264,7 @@ describe('a connection', () => {
 describe('a stream in Node', () => {
   const open = () => createClient({ baseUrl: relay.url, getToken: renewing() });
 
-  it('is refused with what the relay says, and waits as long as it says', async () => {
+  it('fails with the refusal of the relay, and waits as long as the relay demands', async () => {
     relay.refusals.push(refusal(403, 'INSUFFICIENT_SCOPE'));
     const ended = await endOf(open().attention());
     expect(ended).toBeInstanceOf(RelayError);
@@ -283,7 +283,7 @@ describe('a stream in Node', () => {
     await renewed.return();
   });
 
-  it('is read no faster than its frames are taken, and loses none', async () => {
+  it('reads only as fast as its frames are consumed, and loses no frame', async () => {
     const stream = open().attention();
     const first = words(stream, 3);
     const socket = await relay.socket();
@@ -300,7 +300,7 @@ describe('a stream on a standard WebSocket', () => {
   const open = (more: Partial<ClientOptions> = {}) =>
     createClient({ baseUrl: relay.url, getToken: renewing(), ...kinds[1]![1], ...more });
 
-  it('gets a ticket for each connection, and says why it got none', async () => {
+  it('gets a ticket for each connection, and reports why it got no ticket', async () => {
     const stream = open().attention();
     const first = words(stream, 2);
     expect((await relay.socket()).query.get('ticket')).toBe('ticket-1');
@@ -312,7 +312,7 @@ describe('a stream on a standard WebSocket', () => {
     expect(await endOf(open().attention())).toMatchObject({ code: 'TOKEN_REVOKED' });
   });
 
-  it('drops what a slow reader has not taken, and tells it to load again', async () => {
+  it('drops unread frames of a slow reader, and sends it a resync', async () => {
     const frames = 5000;
     let count = 0;
     let allCame: () => void;

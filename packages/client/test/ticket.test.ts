@@ -6,7 +6,7 @@ import { createGetTicket } from '../src/ticket.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Requests of a browser; the first `dead` ones go to connections that never answer. */
+/** The requests of a browser; the first `dead` ones use connections that never answer. */
 function browser(dead: number, answer: () => Promise<string> = () => Promise.resolve('ticket')) {
   const state = { sent: 0, aborted: 0 };
   const send = async (_url: unknown, { signal }: RequestInit = {}) => {
@@ -25,7 +25,7 @@ function browser(dead: number, answer: () => Promise<string> = () => Promise.res
   return { state, get };
 }
 
-it('B8: gets a ticket within 3.1 s past five dead connections of the browser, and leaves them', async () => {
+it('B8: gets a ticket within 3.1 s past five dead connections of the browser, and aborts them', async () => {
   const { state, get } = browser(5);
   const ticket = get(new AbortController().signal, true);
   await jest.advanceTimersByTimeAsync(3_100);
@@ -35,7 +35,7 @@ it('B8: gets a ticket within 3.1 s past five dead connections of the browser, an
   expect(state.sent).toBe(6);
 });
 
-it('B8: asks once where nothing speaks for a dead connection', async () => {
+it('B8: asks once without a sign of a dead connection', async () => {
   const { state, get } = browser(1);
   const attempt = new AbortController();
   const ticket = get(attempt.signal, false);

@@ -16,7 +16,7 @@ const item = (uuid: string, seq: number, fields: Partial<Item> = {}): Item => ({
 const put = (uuid: string, seq: number, content = ''): Operation => ({ op: 'put', item: item(uuid, seq, { content }) });
 const add = (uuid: string, text: string): Operation => ({ op: 'add', uuid, text });
 
-/** The list of a daemon, with what it answers. */
+/** The list of a daemon, and its responses. */
 class Source {
   items: Item[] = [];
   v = 100;
@@ -38,7 +38,7 @@ class Source {
 }
 
 describe('a copy of a transcript', () => {
-  it('holds frames until it has a page, drops what the page has, and goes on', () => {
+  it('holds frames until it has a page, drops frames that the page contains, and continues', () => {
     const source = new Source();
     source.say([put('a', 1, 'one')]);
     const copy = new TranscriptCopy();
@@ -52,7 +52,7 @@ describe('a copy of a transcript', () => {
     expect(copy.items).toEqual(source.items);
   });
 
-  it('says when a frame is missing, and asks from the version that it has', () => {
+  it('detects a missing frame, and requests changes from its version on', () => {
     const source = new Source();
     const copy = new TranscriptCopy();
     copy.take(source.page());
@@ -65,7 +65,7 @@ describe('a copy of a transcript', () => {
     expect([copy.isBehind, copy.items]).toEqual([false, source.items]);
   });
 
-  it('follows no item that is older than it, and asks once for each', () => {
+  it('ignores items older than its first, and requests each once', () => {
     const source = new Source();
     source.say([put('a', 1), put('b', 2), put('c', 3)]);
     const copy = new TranscriptCopy();
@@ -80,14 +80,14 @@ describe('a copy of a transcript', () => {
     expect([copy.isBehind, copy.items]).toEqual([false, source.items]);
   });
 
-  it('passes over operations and items of any other shape', () => {
+  it('skips operations and items of an unknown shape', () => {
     const copy = new TranscriptCopy();
     copy.take({ v: 1, hasMore: false, messages: [null, 'x', { uuid: 'a' }, item('b', 1)] });
     copy.hear({ v: 2, ops: [null, { op: 'fold' }, { op: 'put', item: { uuid: 'c' } }, add('b', 'x')] });
     expect(copy.items).toEqual([item('b', 1, { content: 'x', v: 2 })]);
   });
 
-  it('is no larger than it may be, and no text in it grows for ever', () => {
+  it('stays within its bounds, and so does each text in it', () => {
     const source = new Source();
     const copy = new TranscriptCopy({ keep: 20 });
     copy.take(source.page());
@@ -99,7 +99,7 @@ describe('a copy of a transcript', () => {
     expect(copy.isBehind).toBe(false);
   });
 
-  it('does not drop older items that were asked for, whatever comes meanwhile', () => {
+  it('keeps requested older items, even if many newer ones arrive', () => {
     const source = new Source();
     for (let n = 1; n <= 100; n += 1) source.say([put(`${n}`, n)]);
     const copy = new TranscriptCopy({ keep: 20 });
@@ -113,7 +113,7 @@ describe('a copy of a transcript', () => {
     expect(copy.items.length).toBeLessThanOrEqual(125);
   });
 
-  it('keeps no more than at first once it began again, whatever was asked for before', () => {
+  it('returns to its first bound after it starts over, even with older items', () => {
     const source = new Source();
     for (let n = 1; n <= 100; n += 1) source.say([put(`${n}`, n)]);
     const copy = new TranscriptCopy({ keep: 20 });

@@ -1,4 +1,4 @@
-/** The server at the address of the relay may be anything: each kind ends in a clear error, none in an endless wait. */
+/** Any server can listen at the address of the relay: each kind leads to a clear error, and no call waits forever. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { createApi } from '../src/api.ts';
@@ -21,9 +21,9 @@ async function peer(behave: (socket: Socket) => void): Promise<string> {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-/** After the first request. */
+/** Acts after the first request. */
 const asked = (then: (socket: Socket) => void) => (socket: Socket) => void socket.once('data', () => then(socket));
-/** Peers that hang up answer at once: the end of the wait is seen only with the others. */
+/** Peers that hang up cause an immediate error; only the others need the timeout. */
 const late = /no answer within 0.2 s/;
 const patienceOf = (why: RegExp) => (why === late ? 200 : 30_000);
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
@@ -59,7 +59,7 @@ const peers: [string, (socket: Socket) => void, RegExp][] = [
 ];
 
 describe('a server that', () => {
-  it.each(peers)('%s cannot be reached, and the sentence says why', async (_name, behave, why) => {
+  it.each(peers)('%s cannot be reached, with a reason', async (_name, behave, why) => {
     const api = createApi(await peer(behave), { timeoutMs: patienceOf(why) });
     await expect(api.deleteDevice('d1', 'rly_drt_x')).rejects.toMatchObject({
       code: 'UNREACHABLE',
@@ -68,7 +68,7 @@ describe('a server that', () => {
     });
   });
 
-  it.each(peers)('%s costs a registration one poll, and the next poll may succeed', async (_name, behave, why) => {
+  it.each(peers)('%s costs a registration one poll, and the next poll can succeed', async (_name, behave, why) => {
     const api = createApi(await peer(behave), { timeoutMs: patienceOf(why) });
     expect(await api.pollToken('dc')).toMatchObject({ kind: 'later', why: expect.stringMatching(why) });
   });

@@ -37,8 +37,8 @@ function able() {
   return { agent, turns, tell: (...told: Parameters<Listener>) => tell(...told) };
 }
 
-describe('the further capabilities of an agent', () => {
-  it('are declared, beside those that the daemon has with every agent', async () => {
+describe('the additional capabilities of an agent', () => {
+  it('are declared, in addition to the capabilities of every daemon', async () => {
     const { connection } = await begin(able().agent);
     expect(connection.headers['x-daemon-capabilities']).toBe(
       'receipts, images, usage, spending, transcript, prompts, content, search',
@@ -47,7 +47,7 @@ describe('the further capabilities of an agent', () => {
     expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts, content, search');
   });
 
-  it('include the images of a turn, and of no other', async () => {
+  it('include the images of a turn, and no images of other turns', async () => {
     const { agent, turns } = able();
     const { connection } = await begin(agent);
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'look', images });
@@ -59,7 +59,7 @@ describe('the further capabilities of an agent', () => {
     expect(turns.map((turn) => turn.images)).toEqual([images, images, undefined]);
   });
 
-  it('are not used when undeclared: images end the task with one sentence', async () => {
+  it('must be declared: otherwise images fail the task with one sentence', async () => {
     const { connection } = await begin(echo());
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'look', images });
     expect((await connection.event('ERROR', 't1')).error).toBe(
@@ -74,7 +74,7 @@ describe('the further capabilities of an agent', () => {
     });
   });
 
-  it('include the context of a session, or the reason why there is none', async () => {
+  it('include the context of a session, or the reason for its absence', async () => {
     const { connection } = await begin(able().agent);
     for (const [taskId, instruction, answer] of [
       ['t1', 'hello', { usage: { used_tokens: 1, max_tokens: 2 } }],
@@ -116,7 +116,7 @@ describe('the further capabilities of an agent', () => {
     });
   });
 
-  it('F13: include no subject of a session whose file cannot be read: the daemon says so and goes on', async () => {
+  it('F13: report a session whose file cannot be read, and the daemon continues', async () => {
     const storeDir = home.folder();
     const { connection } = await begin(able().agent, { storeDir });
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
@@ -133,7 +133,7 @@ describe('the further capabilities of an agent', () => {
     await connection.frame('pong');
   });
 
-  it('cost a request, and not the daemon, when the agent throws', async () => {
+  it('survive an agent that throws: only the request fails', async () => {
     const lines: string[] = [];
     const log = createLog({ write: (line) => void lines.push(line), json: true, verbose: false });
     const context = () => {

@@ -1,4 +1,4 @@
-/** Caps on cost: the question before a turn, its answers, and the stop of a turn that runs away. */
+/** Caps on cost: the question before a turn, its answers, and the stop of a runaway turn. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -9,7 +9,10 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** A message such as `9.9 10.04` is the totals of the session that its turn reports; with `hang` the turn has no end of its own. */
+/**
+ * A message such as `9.9 10.04` lists the cost totals that its turn reports; with `hang` the turn never completes by
+ * itself.
+ */
 function spender() {
   const turns: Turn[] = [];
   const cancelled: string[] = [];
@@ -82,7 +85,7 @@ async function begun(
 }
 
 describe('§2: a cap on a session', () => {
-  it('asks once per threshold before the agent gets the message, and holds over a restart', async () => {
+  it('asks once per threshold before the agent gets the message, even after a restart', async () => {
     const first = await begun({ session: 10 });
     const session = await first.done('10.04');
     const { prompt, question } = await first.asked('11', session);
@@ -134,7 +137,7 @@ describe('§2: a cap on a session', () => {
     expect(turns.map(({ message }) => message)).toEqual(['10.04', '12']);
   });
 
-  it('S2: takes no text of an agent as an answer at a relay that names no questions', async () => {
+  it('S2: accepts no answer from an agent at a relay that does not identify questions', async () => {
     const { connection, done, task, turns } = await begun({ session: 10 }, { declares: ['transcript'] });
     const session = await done('10.04');
     await connection.event('WAIT_FOR_USER', task('12', session));
@@ -145,18 +148,18 @@ describe('§2: a cap on a session', () => {
     expect(turns.map(({ message }) => message)).toEqual(['10.04', '12']);
   });
 
-  it('“Stop here” ends the task, and the agent never gets the message', async () => {
+  it('“Stop here” completes the task, and the agent never gets the message', async () => {
     const { connection, done, asked, answer, turns } = await begun({ session: 10 });
     const session = await done('10.04');
     const { question } = await asked('11', session);
     const { result } = await connection.event('TASK_COMPLETE', answer(session, question, 'stop', 'Stop here'));
     expect(result).toBe('Stopped here. The message was not sent to the agent.');
     expect(turns.map(({ message }) => message)).toEqual(['10.04']);
-    // The next message is asked about again.
+    // The daemon asks again for the next message.
     expect((await asked('11', session)).question.uuid).not.toBe(question.uuid);
   });
 
-  it('stops a turn that runs past half as much again', async () => {
+  it('stops a turn whose cost exceeds the cap by half', async () => {
     const { connection, done, task, cancelled } = await begun({ session: 10 });
     const session = await done('9.9');
     const id = task('14.99 15.02 hang', session);
@@ -165,7 +168,7 @@ describe('§2: a cap on a session', () => {
     expect(cancelled).toEqual([id]);
   });
 
-  it('a restart of the daemon ends its question like any other', async () => {
+  it('closes its question at a restart of the daemon, like any other', async () => {
     const first = await begun({ session: 10 });
     const session = await first.done('10.04');
     const { id } = await first.asked('11', session);
@@ -203,7 +206,7 @@ describe('§2: caps as settings', () => {
     }),
   });
 
-  it('are none or one of seven amounts for each agent, and are kept', () => {
+  it('can be off or one of seven amounts for each agent, and survive a restart', () => {
     const { caps, file } = opened();
     const values = (one: typeof caps) => one.settings('s1').map(({ value }) => value);
     expect(caps.settings('s1')[0]).toMatchObject({
@@ -227,7 +230,7 @@ describe('§2: caps as settings', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ caps: { codex: { day: 5 } }, levels: {} });
   });
 
-  it('are settings of a session whose agent reports cost, and starting no agent changes them', async () => {
+  it('are settings of each session whose agent reports cost, and changing them starts no agent', async () => {
     const { connection, done } = await begun({});
     const session = await done('3');
     connection.send({ type: 'settings_request', request_id: 'r1', session_id: session });

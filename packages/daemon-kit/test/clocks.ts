@@ -1,7 +1,7 @@
 /** Clocks for tests. */
 import type { Clock } from '../src/clock.ts';
 
-/** Stops until it is moved; then runs the due entries, in order of time. */
+/** Stops until the test moves it; then runs the due entries in order of time. */
 export function manualClock(start = Date.parse('2026-01-01T00:00:00.000Z')) {
   let now = start;
   let due: { at: number; run: () => void }[] = [];

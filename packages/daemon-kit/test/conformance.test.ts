@@ -1,4 +1,4 @@
-/** The checks can fail: a daemon with exactly one fault is found by the check for that fault. */
+/** Proves that the checks can fail: the matching check finds a daemon with exactly one fault. */
 import { describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { type Subject, daemonChecks, runDaemonCheck } from '../src/conformance/index.ts';
@@ -15,9 +15,9 @@ interface Faults {
   staysAway?: true;
   tellsEverybody?: true;
   wrongFrame?: true;
-  /** Declares transcripts, and has this fault; `right`: none. */
+  /** Declares transcripts and has this fault; `right` is faultless. */
   transcript?: 'right' | 'own uuid' | 'other page' | 'older version';
-  /** Declares questions with a name. */
+  /** Declares named questions. */
   prompts?: 'right' | 'takes any';
   /** Declares settings. */
   settings?: 'right' | 'takes any' | 'changes nothing' | 'foreign value';
@@ -25,7 +25,7 @@ interface Faults {
   content?: 'right' | 'has everything';
 }
 
-/** A daemon in a few lines that answers every task at once, with the given faults. */
+/** A minimal daemon that answers every task at once, with the given faults. */
 function daemonWith(faults: Faults): Subject {
   return {
     start({ server, deviceId, refreshToken }) {
@@ -169,7 +169,7 @@ describe('a faulty daemon', () => {
     ['sends frames that are not in the protocol', { wrongFrame: true }, 'runs tasks of different'],
     ['runs a repeated task again', { runsTwice: true }, 'only once'],
     ['sends a frame about a task after its cancel', { speaksAfterCancel: true }, 'cancelled task'],
-    ['disconnects after a text that is no frame', { leavesOnNonsense: true }, 'ignores frames'],
+    ['disconnects after an invalid frame', { leavesOnNonsense: true }, 'ignores frames'],
     ['sends activity of unwatched sessions', { tellsEverybody: true }, 'session_activity'],
     ['does not reconnect', { staysAway: true }, 'asks it to'],
     ['does not keep the uuid of a message', { transcript: 'own uuid' }, 'with `transcript`'],
@@ -181,10 +181,10 @@ describe('a faulty daemon', () => {
     ['keeps a question that is dismissed', { prompts: 'right' }, 'closes a question'],
     ['accepts any value', { settings: 'takes any' }, 'answers settings_request'],
     ['does not make a change', { settings: 'changes nothing' }, 'answers settings_request'],
-    ['has a value that is no option', { settings: 'foreign value' }, 'answers settings_request'],
-    ['has a content that there is not', { transcript: 'right', content: 'has everything' }, 'with `content`'],
+    ['has a value outside the options', { settings: 'foreign value' }, 'answers settings_request'],
+    ['claims content that does not exist', { transcript: 'right', content: 'has everything' }, 'with `content`'],
     ['does not answer pings', { silent: true }, 'answers ping'],
-  ])('is found when it %s', async (_name, faults, words) => {
+  ])('fails a check when it %s', async (_name, faults, words) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(
       expect.any(String),
     );
@@ -198,7 +198,7 @@ describe('a faulty daemon', () => {
     ['answers settings_request', {}],
     ['with `content`', { transcript: 'right', content: 'right' }],
     ['with `content`', {}],
-  ])('is not found by the check "%s" when it is right: %j', async (words, faults) => {
+  ])('passes the check "%s" without a fault: %j', async (words, faults) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults))).problem).toBeUndefined();
   });
 
@@ -210,7 +210,7 @@ describe('a faulty daemon', () => {
     'ignores frames',
     'asks it to',
     'answers ping',
-  ])('is not found by the check "%s" when it is right', async (words) => {
+  ])('passes the check "%s" without a fault', async (words) => {
     expect((await runDaemonCheck(check(words), daemonWith({}))).problem).toBeUndefined();
   });
 });

@@ -20,7 +20,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     });
   });
 
-  it('sends status and then report_sessions right after the open', async () => {
+  it('sends status and then report_sessions right after the upgrade', async () => {
     const relay = await home.relay();
     const daemon = home.daemon(relay, echo());
     const connection = await relay.connection();
@@ -60,14 +60,14 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     await (await relay.connection()).settle();
   });
 
-  it.each([403, 404, 426, 500, 502, 503])('reconnects after the upgrade was answered with %d', async (status) => {
+  it.each([403, 404, 426, 500, 502, 503])('reconnects after the relay refuses the upgrade with %d', async (status) => {
     const relay = await home.relay();
     relay.refusals.push({ status });
     home.daemon(relay, echo());
     await (await relay.connection()).settle();
   });
 
-  it('connects later when the relay was not there', async () => {
+  it('connects later if the relay was down at first', async () => {
     const relay = await home.relay();
     const { url } = relay;
     await relay.close();
@@ -98,7 +98,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     await (await relay.connection()).frame('status');
   });
 
-  describe('B8: after the machine slept', () => {
+  describe('B8: after the machine was asleep', () => {
     function wakingClock() {
       const clock = manualClock();
       let wake = () => undefined as void;
@@ -126,7 +126,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
       await (await relay.connection()).settle();
     });
 
-    it('keeps a line that answers', async () => {
+    it('keeps a working line', async () => {
       const relay = await home.relay();
       const clock = wakingClock();
       const daemon = home.daemon(relay, echo(), { clock });
@@ -150,12 +150,12 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
       await (await relay.connection()).settle();
     });
 
-    it('knows a sleep by the wall clock, which a busy moment and a clock set back do not resemble', () => {
+    it('detects a sleep by the wall clock, but not in a busy moment or a clock that was set back', () => {
       expect([8 * 3_600_000, 30_000, 3000, -60_000].map((ms) => hasSlept(0, ms))).toEqual([true, true, false, false]);
     });
   });
 
-  it('warns of a refusal, and of a relay that sends it on when it does so again', async () => {
+  it('warns of a refusal, and of a relay that redirects it repeatedly', async () => {
     const relay = await home.relay();
     const sentOn = { status: 503, headers: { 'Retry-After': '7' } };
     relay.refusals.push({ status: 503 }, sentOn, sentOn);
@@ -174,7 +174,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(lines).toEqual(['! disconnected', 'disconnected', '! disconnected']);
   });
 
-  it('stops with one sentence when the relay answers 401', async () => {
+  it('stops with one sentence after a 401 from the relay', async () => {
     const relay = await home.relay();
     relay.refusals.push({ status: 401, body: { error: 'no', code: 'INVALID_TOKEN', status: 401 } });
     const daemon = home.daemon(relay, echo());
@@ -210,7 +210,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     }
   });
 
-  it('gives a socket up after 75 seconds without any sign of the relay', async () => {
+  it('drops a socket after 75 seconds without any frame of the relay', async () => {
     const relay = await home.relay({ autoPong: false });
     const clock = manualClock();
     const daemon = home.daemon(relay, echo(), { clock });
@@ -218,7 +218,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     await daemon.connected();
     clock.advance(60_000);
     await first.settle();
-    // The relay has just sent a frame: the time counts from there.
+    // The relay has just sent a frame, so the time starts now.
     clock.advance(74_000);
     await first.settle();
     clock.advance(75_000);
@@ -243,7 +243,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(connection.words()).toEqual(['status[]', ...Array<string>(3).fill('report_sessions')]);
   });
 
-  it('ignores and counts frames that it does not understand, and continues', async () => {
+  it('ignores and counts unknown frames, and continues', async () => {
     const relay = await home.relay();
     const daemon = home.daemon(relay, echo());
     const connection = await relay.connection();
@@ -267,7 +267,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(connection.words()).toEqual(['status[]', 'report_sessions']);
   });
 
-  it('leaves with close 1000 when it is stopped', async () => {
+  it('closes with 1000 when it is stopped', async () => {
     const relay = await home.relay();
     const daemon = home.daemon(relay, echo());
     const connection = await relay.connection();
@@ -289,7 +289,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
   });
 });
 
-/** State changes have no event of their own in the small interface; polled between turns of the event loop. */
+/** Polls between ticks, because the small interface has no events for state changes. */
 async function waitUntil(is: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!is()) {

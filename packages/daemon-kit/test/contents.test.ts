@@ -1,4 +1,4 @@
-/** Contents that items name and do not hold: images, and whole outputs of tools, on disk and for a relay that asks. */
+/** Contents that items only name: images, and whole outputs of tools, on disk and for a relay that asks. */
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -14,7 +14,7 @@ afterEach(() => home.clear());
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 
-/** An agent whose turns do this, and complete. */
+/** An agent whose turns do this work, and complete. */
 const doing = (work: (report: TurnReport, turn: Turn) => void): Agent => ({
   tellsUpdates: true,
   capabilities: ['images'],
@@ -55,7 +55,7 @@ describe('the whole output of a tool', () => {
   const lines = (from: number) => Array.from({ length: 500 }, (_, n) => `line ${from + n} of ä whole\n`).join('');
   const pieces = [0, 500, 1000, 1500, 2000].map(lines);
 
-  it('is fetched in pieces by the name in its part, also after a restart', async () => {
+  it('can be fetched in pieces by the name in its part, even after a restart', async () => {
     const { relay, daemon, connection, storeDir, sessionId } = await after(doing((report) => ran(report, ...pieces)));
     const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
     expect(item.part).toMatchObject({ data: 'output' });
@@ -78,7 +78,7 @@ describe('the whole output of a tool', () => {
     expect(Buffer.concat(found).toString('utf8')).toBe(pieces.join(''));
   });
 
-  it('is not kept twice while all of it is in the part', async () => {
+  it('is not stored separately while its part has all of it', async () => {
     const { connection, sessionId } = await after(doing((report) => ran(report, 'short')));
     const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
     expect([item.part.output, 'data' in item.part]).toEqual(['short', false]);
@@ -87,7 +87,7 @@ describe('the whole output of a tool', () => {
     });
   });
 
-  it('is kept up to its bound, and says that it went on', async () => {
+  it('is stored up to its bound, and marked as cut', async () => {
     const much = Array.from({ length: 24 }, () => 'ä'.repeat(32 * 1024));
     const { connection, sessionId } = await after(doing((report) => ran(report, ...much, 'and more')));
     const item = (await itemsOf(connection, sessionId)).find(({ part }) => part.kind === 'tool')!;
@@ -96,7 +96,7 @@ describe('the whole output of a tool', () => {
     expect(decoded(data).toString('utf8')).not.toContain('\ufffd');
   });
 
-  it('that is replaced by a short one is all in the part again', async () => {
+  it('is complete in its part again after a short one replaces it', async () => {
     const content = (words: string) => ({ content: [{ type: 'content', content: { type: 'text', text: words } }] });
     const { connection, sessionId } = await after(
       doing((report) => {
@@ -109,7 +109,7 @@ describe('the whole output of a tool', () => {
     expect([part.output, part.left, part.data]).toEqual(['short', undefined, undefined]);
   });
 
-  it('costs the turn nothing where it cannot be kept', async () => {
+  it('does not fail the turn if it cannot be stored', async () => {
     const storeDir = home.folder();
     const { connection, sessionId } = await after(
       doing((report, { sessionId }) => {
@@ -127,7 +127,7 @@ describe('the whole output of a tool', () => {
 });
 
 describe('an image', () => {
-  it('of the person and of the agent is fetched by its name', async () => {
+  it('of the person and of the agent can be fetched by its name', async () => {
     const { connection, sessionId } = await after(
       doing((report) =>
         told(report, {
@@ -149,7 +149,7 @@ describe('an image', () => {
       });
   });
 
-  it('of a kind that no page shows is not kept, and its item names nothing', async () => {
+  it('of a kind that no page shows is not stored, and its item names no content', async () => {
     const svg = Buffer.from('<svg/>').toString('base64');
     const { connection, sessionId } = await after(
       doing((report) =>
@@ -165,7 +165,7 @@ describe('an image', () => {
 });
 
 describe('a session that was started locally', () => {
-  it('keeps what its items name, and keeps it again from the files of the agent when it is gone', async () => {
+  it('stores the contents of its items, and restores them from the files of the agent', async () => {
     const output = Array.from({ length: 3000 }, (_, n) => `line ${n}\n`).join('');
     const past = (update: object, n: number): PastUpdate => ({
       update: update as PastUpdate['update'],
@@ -217,7 +217,7 @@ describe('a session that was started locally', () => {
 });
 
 describe('a daemon with `--transcript off`', () => {
-  it('declares no content, and answers none', async () => {
+  it('declares no content, and returns an error', async () => {
     const relay = await home.relay({ declares: ['transcript', 'prompts'] });
     home.daemon(
       relay,
@@ -242,7 +242,7 @@ describe('the contents on the disk', () => {
   const at = (sessionId: string, uuid: string) => ({ sessionId, uuid, name: 'output' });
   const text = 'x'.repeat(5900);
 
-  it('belong to their owner, and make room for newer ones of the session, and then of all', () => {
+  it('belong to their owner, and are removed for newer ones: first within the session, then across all', () => {
     const folder = home.folder();
     for (const id of ['a', 'b', 'c']) session(folder, id);
     const contents = opened(folder);
@@ -266,7 +266,7 @@ describe('the contents on the disk', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that were not kept from their first byte do not begin in the middle', () => {
+  it('are stored only from their first byte on', () => {
     const folder = home.folder();
     session(folder, 'a');
     const contents = opened(folder);

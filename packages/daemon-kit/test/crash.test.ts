@@ -1,4 +1,4 @@
-/** The items of a session after the daemon was killed, and of errors that an agent also says in words. */
+/** The items of a session after its daemon was killed, and of errors that an agent also reports as text. */
 import { cpSync } from 'node:fs';
 import { afterEach, expect, it } from '@jest/globals';
 import type { Item } from '@relay/protocol';
@@ -9,7 +9,7 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** An agent whose only turn is in the hands of the test. */
+/** An agent whose only turn the test controls. */
 function held(): { agent: Agent; turn: Promise<TurnReport> } {
   let begin: (report: TurnReport) => void = () => undefined;
   const turn = new Promise<TurnReport>((resolve) => (begin = resolve));
@@ -44,14 +44,14 @@ const text = (words: string) => ({
   content: { type: 'text', text: words },
 });
 
-it('A13, W1: a daemon that is killed with an open question reports that once, and its call as unknown', async () => {
+it('A13, W1: a daemon that was killed with an open question reports that once, and its call as unknown', async () => {
   const { relay, daemon, storeDir, connection, sessionId, report } = await begun();
   const call = { toolCallId: 'c', title: 'ls', kind: 'execute', rawInput: { command: 'ls' } };
   report.update?.({ sessionUpdate: 'tool_call', ...call, status: 'pending' });
   report.call?.(call, 'q1');
   report.wait({ uuid: 'q1', prompt: 'May I?', options: ['Yes'] });
   await connection.event('WAIT_FOR_USER', 't1');
-  // The files at the moment when the process is killed.
+  // The files at the moment of the kill.
   const copy = home.folder();
   cpSync(storeDir, copy, { recursive: true });
   await daemon.stop();
@@ -66,7 +66,7 @@ it('A13, W1: a daemon that is killed with an open question reports that once, an
   ]);
 });
 
-it('A13: half an answer of a killed turn is announced when its daemon is back, not with the next message', async () => {
+it('A13: half an answer of a killed turn is announced when its daemon returns, not with the next message', async () => {
   const { relay, daemon, storeDir, connection, sessionId, report } = await begun();
   report.update?.(text('Half an ans'));
   let shown = await connection.event('TRANSCRIPT', 't1');
@@ -78,7 +78,7 @@ it('A13: half an answer of a killed turn is announced when its daemon is back, n
   home.daemon(relay, held().agent, { storeDir: copy });
   const again = await relay.connection();
   const { v: now, ops } = await again.event('TRANSCRIPT');
-  // Each app sees a gap and asks for the changes.
+  // Each app detects a gap and requests the changes.
   expect([now - v > 1, ops]).toEqual([true, []]);
   again.send({ type: 'get_messages', request_id: 'c', session_id: sessionId, limit: 50, parts: true, changed: v });
   const { messages } = await again.frame('messages');
@@ -89,7 +89,7 @@ it('A13: half an answer of a killed turn is announced when its daemon is back, n
   ]);
 });
 
-it('A12: an error that the agent also says in words is one item', async () => {
+it('A12: an error that the agent also reports as text is one item', async () => {
   const { connection, sessionId, report } = await begun();
   report.update?.(text('API Error: the model is overloaded'));
   report.error('API Error: the model is overloaded');
@@ -102,7 +102,7 @@ it('A12: an error that the agent also says in words is one item', async () => {
   expect(shown.at(-1)?.uuid).toBe(uuid);
 });
 
-it('D9, B5: the last words are sent once, as the item that they are', async () => {
+it('D9, B5: the last text of a turn is sent once, as its item', async () => {
   const { connection, sessionId, report } = await begun();
   report.update?.(text('Before the notice.'));
   report.update?.({ sessionUpdate: 'notice', title: 'Careful' });

@@ -5,7 +5,7 @@ import { house, playing } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** An agent whose turns the test ends by hand. */
+/** An agent whose turns the test completes. */
 function held(): { agent: Agent; turn: (index: number) => Promise<TurnReport> } {
   const reports: TurnReport[] = [];
   const wakes: (() => void)[] = [];
@@ -37,7 +37,7 @@ const refuseFor = (relay: { refusals: { status: number }[] }, times: number) => 
   for (let index = 0; index < times; index++) relay.refusals.push({ status: 503 });
 };
 
-describe('the end of a task that could not be sent', () => {
+describe('an unsent result of a task', () => {
   it('is sent after the reconnect, right before the first status', async () => {
     const relay = await home.relay();
     const { agent, turn } = held();
@@ -77,7 +77,7 @@ describe('the end of a task that could not be sent', () => {
     expect(third.words()).toEqual(['status[]', 'report_sessions']);
   });
 
-  it('is sent again when it went into a socket that was already dead', async () => {
+  it('is sent again if it went into a dead socket', async () => {
     const relay = await home.relay();
     const { agent, turn } = held();
     home.daemon(relay, agent);
@@ -92,7 +92,7 @@ describe('the end of a task that could not be sent', () => {
     expect(second.words()).toEqual(['TASK_COMPLETE t1', 'status[]', 'report_sessions']);
   });
 
-  it('survives the daemon: the next one on the same folder sends it', async () => {
+  it('survives the daemon: the next daemon on the same folder sends it', async () => {
     const relay = await home.relay();
     const storeDir = home.folder();
     const { agent, turn } = held();
@@ -105,7 +105,7 @@ describe('the end of a task that could not be sent', () => {
     await first.closed;
     report.complete('for the next one');
     await daemon.stop();
-    // Another relay: the last attempt of the stopped daemon may still arrive at the first one.
+    // Uses another relay, because the last attempt of the stopped daemon can still arrive at the first one.
     const next = await home.relay();
     home.daemon(next, playing([{ type: 'hang' }]), { storeDir });
     const second = await next.connection();
@@ -113,7 +113,7 @@ describe('the end of a task that could not be sent', () => {
     expect(second.words()).toEqual(['TASK_COMPLETE t1', 'status[]', 'report_sessions']);
   });
 
-  it('is ERROR for a task that ran when the daemon was stopped during an outage', async () => {
+  it('is ERROR for a running task if the daemon is stopped during an outage', async () => {
     const relay = await home.relay();
     const storeDir = home.folder();
     const { agent, turn } = held();

@@ -1,4 +1,7 @@
-/** Terminals open and close at every moment of a message: the agent never writes while one has the session, and gets each message at most once. */
+/**
+ * Terminals open and close at every moment of a message: the agent never writes while a terminal has the session, and
+ * gets each message at most once.
+ */
 import { afterEach, expect, it } from '@jest/globals';
 import type { Held } from '@relay/protocol';
 import type { Agent } from '../src/index.ts';
@@ -16,7 +19,7 @@ const held = (sure: boolean): Held => ({
   ends: sure,
 });
 
-/** Numbers from 0 to 1 that the seed decides. */
+/** Numbers from 0 to 1, determined by the seed. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -50,7 +53,7 @@ it.each([1, 2, 3])('44: two programs never write one session, in 100 interleavin
     start({ sessionId, message }, report) {
       if (open.has(sessionId)) wrong++;
       const work = async () => {
-        // It opens the session, which takes a while.
+        // The agent opens the session, which takes a while.
         for (let step = 0; step < 3; step++) {
           await new Promise(setImmediate);
           if (message !== 'begin') stir(sessionId);

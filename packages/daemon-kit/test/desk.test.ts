@@ -1,4 +1,7 @@
-/** A session that another program has open: the daemon asks before the agent gets a message, waits, or closes the program (rules, 24). */
+/**
+ * A session that is open in another program: the daemon asks before the agent gets a message, waits, or closes the
+ * program (rules, 24).
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Held } from '@relay/protocol';
 import type { Agent, DaemonOptions, Ended, Turn } from '../src/index.ts';
@@ -19,7 +22,7 @@ const held: Held = {
 };
 const declares = ['transcript', 'prompts', 'settings', 'desk'];
 
-/** An agent that answers at once, and a desk at which the test opens and closes sessions. */
+/** An agent that answers at once, and a desk where the test opens and closes sessions. */
 function world() {
   const turns: Turn[] = [];
   const open = new Map<string, Held>();
@@ -80,7 +83,7 @@ async function begin(options: Partial<DaemonOptions> = {}, names: readonly strin
   return { ...desk, relay, daemon, connection, id: id!, send };
 }
 
-/** The question about a message, and the way to answer it. */
+/** The question about a message, and a function that answers it. */
 async function asked({ connection, send }: Awaited<ReturnType<typeof begin>>, taskId: string) {
   const { question } = await connection.event('WAIT_FOR_USER', taskId);
   return {
@@ -100,7 +103,7 @@ async function words(connection: DoubleConnection, sessionId: string) {
   return messages!.map(({ role, content, part }) => `${role} ${part?.kind} ${content}`);
 }
 
-describe('a message to a session that a terminal has open', () => {
+describe('a message to a session that is open in a terminal', () => {
   it('44: becomes a question, and the agent gets nothing', async () => {
     const one = await begin();
     one.open.set(one.id, held);
@@ -147,7 +150,7 @@ describe('a message to a session that a terminal has open', () => {
     },
   );
 
-  it('44, S2: asks where the message of an agent wants the program closed', async () => {
+  it('44, S2: becomes a question for the person if an agent wants the program closed', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     const { question } = await asked(one, one.send('go on', { desk: 'take', restricted: 'agent' }));
@@ -155,7 +158,7 @@ describe('a message to a session that a terminal has open', () => {
     expect([one.calls, one.turns]).toEqual([[], []]);
   });
 
-  it('44: waits until the program has closed (wait), and then goes by itself', async () => {
+  it('44: waits until the program has closed (wait), and then starts by itself', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     const { answer } = await asked(one, one.send('go on'));
@@ -169,7 +172,7 @@ describe('a message to a session that a terminal has open', () => {
     expect(one.calls).toEqual([]);
   });
 
-  it('44: stays here (drop): the transcript has a mark, and the session stays open there', async () => {
+  it('44: is not sent (drop): the transcript marks that, and the session stays open there', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     const { answer } = await asked(one, one.send('go on'));
@@ -180,7 +183,7 @@ describe('a message to a session that a terminal has open', () => {
     expect(one.open.size).toBe(1);
   });
 
-  it('44: stays here after a dismissal of the question', async () => {
+  it('44: is not sent after a dismissal of the question', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     const taskId = one.send('go on');
@@ -193,7 +196,7 @@ describe('a message to a session that a terminal has open', () => {
     expect(one.turns.map(({ message }) => message)).toEqual(['another']);
   });
 
-  it.each(['take', 'wait'] as const)('44: with the choice %s is not asked about', async (desk) => {
+  it.each(['take', 'wait'] as const)('44: with the choice %s causes no question', async (desk) => {
     const one = await begin();
     one.open.set(one.id, held);
     const taskId = one.send('go on', { desk });
@@ -208,7 +211,7 @@ describe('a message to a session that a terminal has open', () => {
     );
   });
 
-  it('44: fails with HELD_AT_DESK when the program does not close', async () => {
+  it('44: fails with HELD_AT_DESK if the program does not close', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     one.ends({ result: 'failed', detail: 'It did not end. Close it in pts/3.' });
@@ -219,7 +222,7 @@ describe('a message to a session that a terminal has open', () => {
     expect((await one.connection.event('TASK_COMPLETE', one.send('again'))).result).toBe('did: again');
   });
 
-  it('44: becomes a question again when a terminal opens between the question and the turn', async () => {
+  it('44: becomes a question again if a terminal opens between the question and the turn', async () => {
     const one = await begin();
     one.beforeStart(() => {
       one.beforeStart(() => undefined);
@@ -231,7 +234,7 @@ describe('a message to a session that a terminal has open', () => {
     expect((await words(one.connection, one.id)).filter((line) => line === 'USER user go on')).toHaveLength(1);
   });
 
-  it('44: interrupts work there only after an answer that names it', async () => {
+  it('44: interrupts work there only after an option that names this', async () => {
     const one = await begin();
     one.open.set(one.id, { ...held, state: 'busy' });
     const { question, answer } = await asked(one, one.send('go on'));
@@ -244,7 +247,7 @@ describe('a message to a session that a terminal has open', () => {
     expect(one.calls).toEqual(['end true']);
   });
 
-  it('44: can go anyway while a program has it open for all we know', async () => {
+  it('44: can be sent anyway if it is uncertain whether a program has it open', async () => {
     const one = await begin();
     one.open.set(one.id, { ...held, sure: false, ends: false });
     const { question, answer } = await asked(one, one.send('go on'));
@@ -253,7 +256,7 @@ describe('a message to a session that a terminal has open', () => {
     expect((await one.connection.event('TASK_COMPLETE', answer('anyway'))).result).toBe('did: go on');
   });
 
-  it('44: keeps its place: a second one goes after it, and a cancel removes it', async () => {
+  it('44: keeps its place: a second one follows it, and a cancel removes it', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     const first = one.send('one', { desk: 'wait' });
@@ -276,7 +279,7 @@ describe('a message to a session that a terminal has open', () => {
     expect(one.calls).toEqual(['end true']);
   });
 
-  it('44: that waits fails with its daemon', async () => {
+  it('44: fails with its daemon while it waits', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     const taskId = one.send('go on', { desk: 'wait' });
@@ -291,7 +294,7 @@ describe('a message to a session that a terminal has open', () => {
 });
 
 describe('a relay with desk', () => {
-  it('44: learns who has a session open with each change, and again with the report of each connection', async () => {
+  it('44: learns of each change of the holder of a session, and again with the report of each connection', async () => {
     const one = await begin();
     one.open.set(one.id, held);
     expect(await one.connection.frame('session_held')).toEqual({ type: 'session_held', session_id: one.id, held });

@@ -33,7 +33,7 @@ const ask = async (connection: DoubleConnection, request: Record<string, unknown
 };
 
 describe('get_messages (specification §6.2)', () => {
-  it('is answered with the messages, in order, of user, agent and system', async () => {
+  it('returns the messages of user, agent and system in order', async () => {
     const { connection, sessionId } = await conversation();
     const page = await ask(connection, { session_id: sessionId });
     expect(page).toMatchObject({ request_id: 'r1', session_id: sessionId, has_more: false });
@@ -67,7 +67,7 @@ describe('get_messages (specification §6.2)', () => {
     expect(after.has_more).toBe(false);
   });
 
-  it('gives the same uuids after a restart, and the session is reported as before', async () => {
+  it('returns the same uuids after a restart, and the session is reported as before', async () => {
     const { relay, daemon, connection, sessionId, storeDir, agent } = await conversation();
     const before = await ask(connection, { session_id: sessionId });
     await daemon.stop();
@@ -93,7 +93,7 @@ describe('get_messages (specification §6.2)', () => {
     ['an unknown session', { session_id: 'nobody' }],
     ['an unknown before_uuid', { before_uuid: 'nothing' }],
     ['an unknown after_uuid', { after_uuid: 'nothing' }],
-  ])('is answered with an error for %s', async (_name, request) => {
+  ])('fails for %s', async (_name, request) => {
     const { connection, sessionId } = await conversation();
     const page = await ask(connection, { session_id: sessionId, ...request });
     expect(page.request_id).toBe('r1');
@@ -101,7 +101,7 @@ describe('get_messages (specification §6.2)', () => {
     expect(page.messages).toEqual([]);
   });
 
-  it('answers a page that fits into one frame even when the messages are as large as they may be', async () => {
+  it('returns a page that fits into one frame even with messages of the maximum size', async () => {
     const relay = await home.relay();
     home.daemon(relay, playing([{ type: 'complete', text: '\u0001'.repeat(256 * 1024) }]));
     const connection = await relay.connection();

@@ -16,13 +16,13 @@ const pageUuids = (messages: HistoryMessage[], request: PageRequest) => {
 };
 
 describe('a page of history (specification §6.2)', () => {
-  it('holds the last messages in chronological order, and says that older ones were left out', () => {
+  it('has the last messages in chronological order, and reports that older ones exist', () => {
     const page = pageUuids(conversation(5), { limit: 2 });
     expect(page.uuids).toEqual(['m3', 'm4']);
     expect(page).toMatchObject({ hasMore: true, oldestUuid: 'm3', newestUuid: 'm4' });
   });
 
-  it('holds everything when there is no more than the limit', () => {
+  it('has everything if there is no more than the limit', () => {
     const page = pageUuids(conversation(2), { limit: 2 });
     expect(page.uuids).toEqual(['m0', 'm1']);
     expect(page.hasMore).toBe(false);
@@ -46,7 +46,7 @@ describe('a page of history (specification §6.2)', () => {
     expect(page.hasMore).toBe(false);
   });
 
-  it('is empty, without uuids, when there is none between them', () => {
+  it('is empty, without uuids, if there are no messages between them', () => {
     for (const request of [
       { limit: 3, beforeUuid: 'm0' },
       { limit: 3, afterUuid: 'm4' },
@@ -61,7 +61,7 @@ describe('a page of history (specification §6.2)', () => {
     }
   });
 
-  it('is an error that names the cursor when a uuid is not in the history', () => {
+  it('is an error that names the cursor if a uuid is not in the history', () => {
     expect(pageOf(conversation(2), { limit: 1, beforeUuid: 'gone' })).toEqual({
       ok: false,
       error: expect.stringContaining('before_uuid'),
@@ -72,7 +72,7 @@ describe('a page of history (specification §6.2)', () => {
     });
   });
 
-  it('leaves older messages out when they would not fit into the frame, and says so', () => {
+  it('omits older messages that would not fit into the frame, and reports that', () => {
     const messages = [message('m0', 'x'.repeat(900)), message('m1', 'x'.repeat(900)), message('m2', 'x'.repeat(900))];
     const page = pageUuids(messages, { limit: 10, maxBytes: 2500 });
     expect(page.uuids).toEqual(['m1', 'm2']);
@@ -83,7 +83,7 @@ describe('a page of history (specification §6.2)', () => {
     expect(pageUuids([message('m0', 'x'.repeat(900))], { limit: 10, maxBytes: 100 }).uuids).toEqual(['m0']);
   });
 
-  it('agrees with the words of the specification for every history and every pair of cursors', () => {
+  it('agrees with the text of the specification for every history and every pair of cursors', () => {
     const position = fc.option(fc.nat({ max: 11 }), { nil: undefined });
     fc.assert(
       fc.property(
@@ -113,7 +113,7 @@ describe('a page of history (specification §6.2)', () => {
     );
   });
 
-  it('walks back through everything exactly once, whatever the limit', () => {
+  it('walks back through everything exactly once with any limit', () => {
     fc.assert(
       fc.property(fc.nat({ max: 40 }), fc.integer({ min: 1, max: 9 }), (length, limit) => {
         const all = conversation(length);

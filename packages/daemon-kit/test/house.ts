@@ -1,4 +1,4 @@
-/** A relay double with daemons on it, in one process; `clear` takes everything down in order. */
+/** A relay double with daemons, in one process; `clear` stops everything in order. */
 import { type Agent, type DaemonOptions, type Step, createDaemon, parseScript, scriptedAgent } from '../src/index.ts';
 import { temporaryFolders } from './folders.ts';
 import { type RelayDouble, startRelayDouble } from '../src/conformance/relay-double.ts';

@@ -1,4 +1,7 @@
-/** The bounds on items (ADR 35), on the list that the changes of a mapper make: whatever an agent sends, an item is within them. */
+/**
+ * The bounds of items (ADR 35), on the list that results from the changes of a mapper: items stay within them for any
+ * input of an agent.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { type Item, type Operation, applyOperations, transcriptLimits } from '@relay/protocol';
 import { questionOf } from '../src/task-ends.ts';
@@ -53,9 +56,9 @@ describe('the bounds on an item', () => {
   it.each([
     ['message', 'text', transcriptLimits.textBytes, 256],
     ['thought', 'thought', transcriptLimits.thoughtBytes, 32],
-  ] as const)('let a long %s go on in a next item, and lose no letter', (kind, part, bound, kibibytes) => {
+  ] as const)('continue a long %s in a next item, and lose no character', (kind, part, bound, kibibytes) => {
     expect(bound).toBe(kibibytes * 1024);
-    // Letters of one to four bytes, and pieces that end anywhere.
+    // Characters of one to four bytes, and pieces that can stop anywhere.
     const text = 'aäé🌱 '.repeat(Math.ceil((bound * 2.5) / 11));
     const pieces = text.match(/[^]{1,7777}/gu)!;
     const items = listOf(pieces.map((piece) => chunk(kind, piece)));
@@ -88,7 +91,7 @@ describe('the bounds on an item', () => {
     expect(command).toMatch(/^ß+/);
   });
 
-  it('lose nothing of a large tool call by its later updates', () => {
+  it('lose nothing of a large tool call in its later updates', () => {
     const large = call({
       name: 'Run',
       parent: 'c0',
@@ -142,7 +145,7 @@ describe('the bounds on an item', () => {
     expect(bytes(texts)).toBeGreaterThan(16 * 1024 - 4);
   });
 
-  it('keep a question within 64 KiB: without its subject, without its fields, and never without its words', () => {
+  it('keep a question within 64 KiB: without its subject, without its fields, but never without its text', () => {
     const input = 'x'.repeat(4000);
     const hunks = [{ old: 1, new: 1, lines: Array.from({ length: 2000 }, () => `+${'y'.repeat(60)}`) }];
     const diffs = [{ path: 'a.ts', change: 'edit' as const, added: 2000, removed: 0, hunks }];

@@ -37,7 +37,7 @@ const newDisk = () => {
 };
 
 describe('the journal', () => {
-  it('owes an end until it is settled, also after a restart, in the order of the ends', () => {
+  it('keeps a result until it is settled, even after a restart, in the order of the results', () => {
     const file = newFile();
     const { journal } = open(file);
     journal.began('a', 'sa');
@@ -51,7 +51,7 @@ describe('the journal', () => {
     expect(open(file).journal.owed()).toEqual([]);
   });
 
-  it('owes the later end of a task although an earlier one is delivered', () => {
+  it('keeps the later result of a task even if an earlier one was delivered', () => {
     const file = newFile();
     const { journal } = open(file);
     const [first, second] = [complete('a', 'asked'), complete('a', 'asked again')];
@@ -63,7 +63,7 @@ describe('the journal', () => {
     expect(open(file).journal.owed()).toEqual([]);
   });
 
-  it('knows which tasks a killed process left running, and their process', () => {
+  it('lists the tasks that a killed process left running, and their process', () => {
     const file = newFile();
     const { journal } = open(file);
     journal.began('a', 'sa');
@@ -90,7 +90,7 @@ describe('the journal', () => {
     ).toEqual(['a', 'b']);
   });
 
-  it('drops the oldest ends when too many wait, and says so', () => {
+  it('drops the oldest results when too many wait, and reports that', () => {
     const file = newFile();
     const { journal, troubles } = open(file, { maxOwed: 2 });
     for (const id of ['a', 'b', 'c']) journal.ended(complete(id));
@@ -103,7 +103,7 @@ describe('the journal', () => {
     expect(troubles).toEqual(['undelivered results dropped']);
   });
 
-  it('drops the oldest ends when they grow too large, but never the newest', () => {
+  it('drops the oldest results when they grow too large, but never the newest', () => {
     const { journal } = open(newFile(), { maxOwedBytes: 3000 });
     for (const id of ['a', 'b', 'c']) journal.ended(complete(id, 'x'.repeat(1300)));
     expect(journal.owed().map(({ task_id }) => task_id)).toEqual(['b', 'c']);
@@ -111,7 +111,7 @@ describe('the journal', () => {
     expect(journal.owed().map(({ task_id }) => task_id)).toEqual(['d']);
   });
 
-  it('does not grow with the number of tasks that came and went', () => {
+  it('does not grow with the number of settled tasks', () => {
     const file = newFile();
     const { journal } = open(file);
     for (let index = 0; index < 600; index++) {
@@ -144,7 +144,7 @@ describe('the journal', () => {
       expect(again.owed()).toEqual([]);
     });
 
-    it('loses no row to the half of one that was written', () => {
+    it('loses no row to the partial write of another', () => {
       const { file, heal, journal, end } = refused();
       heal();
       appendFileSync(file, '{"ended":{"type":"ev');
@@ -154,7 +154,7 @@ describe('the journal', () => {
       expect(again.owed()).toEqual([end]);
     });
 
-    it('saves them without a further row, as soon as the disk takes them', () => {
+    it('saves them without another row, as soon as the disk accepts them', () => {
       const { file, heal, journal, end, clock, troubles } = refused();
       clock.advance(30_000);
       expect(troubles).toHaveLength(2);
@@ -177,7 +177,7 @@ describe('the journal', () => {
     });
   });
 
-  it('belongs to its owner alone', () => {
+  it('can be read by its owner only', () => {
     const file = newFile();
     open(file).journal.began('a', 'sa');
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -1,4 +1,7 @@
-/** The account of a session, update by update: the call that an id means, its state and output, and the end of words. */
+/**
+ * The ledger of a session, update by update: the call of an id, its state and output, and the point where a text is
+ * complete.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { type Item, applyOperations } from '@relay/protocol';
 import { type Mapper, createMapper } from '../src/transcript/mapper.ts';
@@ -41,7 +44,7 @@ const ls = { toolCallId: 'c', title: 'ls', kind: 'execute', rawInput: { command:
 const pwd = { ...ls, title: 'pwd', rawInput: { command: 'pwd' } };
 
 describe('an id of a call', () => {
-  it('B3: names another call once its call has ended, and the same one before', () => {
+  it('B3: means another call once its own has completed, and the same one before', () => {
     const { hear, tools } = account();
     hear('tool_call', { ...ls, status: 'pending' });
     hear('tool_call', { ...ls, status: 'in_progress' });
@@ -53,7 +56,7 @@ describe('an id of a call', () => {
     ]);
   });
 
-  it('B3: names another call in the next turn, where news of it still belong to the one before until then', () => {
+  it('B3: means another call in the next turn, although late updates still belong to the earlier one until then', () => {
     const { hear, tools, mapper, take } = account();
     hear('tool_call', { ...ls, status: 'in_progress' });
     take(mapper.close('ended'));
@@ -65,7 +68,7 @@ describe('an id of a call', () => {
     expect(tools()).toMatchObject([{ command: 'ls' }, { command: 'pwd' }]);
   });
 
-  it('B4: of a permission may be a foreign one: it belongs to the newest open call with the same command', () => {
+  it('B4: can be foreign in a permission, which belongs to the newest open call with the same command', () => {
     const { hear, tools, mapper, take } = account();
     hear('tool_call', { ...ls, toolCallId: 'c1', status: 'pending' });
     take(mapper.call({ ...ls, toolCallId: 'shell-permission' }, 'q1'));
@@ -78,7 +81,7 @@ describe('an id of a call', () => {
     ]);
   });
 
-  it('B4: of an announcement may come behind its permission under another name', () => {
+  it('B4: can differ in an announcement that follows its permission', () => {
     const { hear, tools, mapper, take } = account();
     take(mapper.call({ ...ls, toolCallId: 'shell-permission' }, 'q1'));
     take(mapper.answered({ question: 'q1' }, { allowed: true }));
@@ -101,25 +104,22 @@ describe('the state of a call', () => {
       ],
     ],
     ['the call again as failed', [['tool_call', 'failed']]],
-  ] as [string, [string, string][]][])(
-    'W1: a rejected call never reads as run, whatever follows: %s',
-    (_name, updates) => {
-      const { hear, tools, mapper, take } = account();
-      hear('tool_call', { ...ls, status: 'pending' });
-      take(mapper.call(ls, 'q'));
-      take(mapper.answered({ question: 'q' }, { allowed: false, by: 'phone', at: '2026-01-01T00:00:00.000Z' }));
-      for (const [kind, status] of updates) hear(kind, { ...ls, status });
-      take(mapper.close('ended'));
-      expect(tools()).toMatchObject([
-        {
-          status: 'rejected',
-          asked: { question: 'q', answer: 'rejected', by: 'phone', at: '2026-01-01T00:00:00.000Z' },
-        },
-      ]);
-    },
-  );
+  ] as [string, [string, string][]][])('W1: a rejected call never appears as run, even after %s', (_name, updates) => {
+    const { hear, tools, mapper, take } = account();
+    hear('tool_call', { ...ls, status: 'pending' });
+    take(mapper.call(ls, 'q'));
+    take(mapper.answered({ question: 'q' }, { allowed: false, by: 'phone', at: '2026-01-01T00:00:00.000Z' }));
+    for (const [kind, status] of updates) hear(kind, { ...ls, status });
+    take(mapper.close('ended'));
+    expect(tools()).toMatchObject([
+      {
+        status: 'rejected',
+        asked: { question: 'q', answer: 'rejected', by: 'phone', at: '2026-01-01T00:00:00.000Z' },
+      },
+    ]);
+  });
 
-  it('W1: a call without a reported end is unknown at the end of its turn, and cancelled with it', () => {
+  it('W1: a call without a reported outcome is unknown after its turn, and cancelled with it', () => {
     for (const [how, status] of [
       ['ended', 'unknown'],
       ['cancelled', 'cancelled'],
@@ -133,7 +133,7 @@ describe('the state of a call', () => {
 });
 
 describe('output', () => {
-  it('A3: is never a description: of an announcement, of a call that waits, or of a permission', () => {
+  it('A3: is never taken from a description: of an announcement, of a waiting call, or of a permission', () => {
     const { hear, tools, mapper, take } = account();
     hear('tool_call', { ...ls, status: 'pending', content: text('List the files') });
     hear('tool_call_update', { toolCallId: 'c', content: text('List all files') });
@@ -143,7 +143,7 @@ describe('output', () => {
     expect(tools()[0]).not.toHaveProperty('output');
   });
 
-  it('A3: is replaced by the content of an update, also by none', () => {
+  it('A3: is replaced by the content of an update, even by an empty one', () => {
     const { hear, tools } = account();
     hear('tool_call', { ...ls, status: 'pending', content: text('List the files') });
     const output = (content: unknown[], status = 'in_progress') => {
@@ -160,7 +160,7 @@ describe('output', () => {
     ['terminal_output', { terminal_output: { terminal_id: 't', data: 'out\n' } }],
     ['terminal_output_delta', { terminal_output_delta: { data: 'out\n' } }],
     ['terminal_output_delta as a text', { terminal_output_delta: 'out\n' }],
-  ])('A2: comes as %s, with the exit code beside it', (_name, meta) => {
+  ])('A2: arrives as %s, with the exit code beside it', (_name, meta) => {
     const { hear, tools } = account();
     hear('tool_call', { ...ls, status: 'pending', content: [{ type: 'terminal', terminalId: 't' }] });
     hear('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
@@ -169,7 +169,7 @@ describe('output', () => {
     expect(tools()).toMatchObject([{ output: 'out\nout\n', exit: 3, status: 'failed' }]);
   });
 
-  it('A9: of a failed command of OpenCode has its exit code, a new file is one, and its plan is a plan', () => {
+  it('A9: of OpenCode: a failed command has its exit code, a new file counts as added, and its plan is a plan', () => {
     const { hear, tools, items } = account();
     hear('tool_call', { ...ls, status: 'in_progress' });
     hear('tool_call_update', { toolCallId: 'c', status: 'failed', rawOutput: { metadata: { exit: 2 } } });
@@ -183,8 +183,8 @@ describe('output', () => {
   });
 });
 
-describe('words', () => {
-  it('B5: go on behind an echo, a plan, usage and news of a call', () => {
+describe('texts', () => {
+  it('B5: continue after an echo, a plan, usage and updates of a call', () => {
     const { hear, texts, mapper, dropped } = account();
     hear('tool_call', { ...ls, status: 'pending' });
     hear('agent_message_chunk', says('Hello ', 'm'));
@@ -198,7 +198,7 @@ describe('words', () => {
     expect(dropped).toEqual(['an echo of the words of the user']);
   });
 
-  it('D9: end before a notice, a thought, a picture and a new call', () => {
+  it('D9: are complete before a notice, a thought, an image and a new call', () => {
     for (const [kind, more] of [
       ['notice', { title: 'Careful' }],
       ['agent_thought_chunk', says('Hm')],
@@ -215,7 +215,7 @@ describe('words', () => {
     }
   });
 
-  it('A12: usage is one item of a turn, and keeps the size that was reported before', () => {
+  it('A12: usage is one item per turn, and keeps the earlier reported size', () => {
     const { hear, items, mapper } = account();
     hear('usage_update', { used: 1, size: 200 });
     hear('usage_update', { used: 2 });

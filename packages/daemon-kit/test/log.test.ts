@@ -17,7 +17,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('writes JSON when asked', () => {
+  it('writes JSON on request', () => {
     const { written, log } = lines({ json: true });
     log.info('connected', { server: 'x' });
     expect(JSON.parse(written[0] ?? '')).toEqual({

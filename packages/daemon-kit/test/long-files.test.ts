@@ -1,4 +1,4 @@
-/** Pages of files longer than what is read at once: wherever a page begins, it is a part of the replay of the log. */
+/** Pages of files longer than one read: each page is a part of the replayed log, wherever it begins. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const folders = temporaryFolders();
 afterEach(() => folders.remove());
 const fileIn = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
 
-/** Shorter and longer than one read; the rows end at any place of one. */
+/** Shorter and longer than one read; the boundaries of rows fall anywhere within a read. */
 const lengths = [10, 700, 3000, 90_000, 40, 300_000, 5, 20_000];
 const names = ['plain-', 'größe-', 'a"quote\\-', `${'long'.repeat(60)}-`, '🌱-'];
 const put = (n: number, part: Item['part'] = { kind: 'text' }, words = `${n} `): Change => {
@@ -57,7 +57,7 @@ function checkPages(store: Store): void {
 }
 
 describe('a long file of a session', () => {
-  it('gives every page of it, also while it grows and after its items changed again', () => {
+  it('returns every page, even while it grows and after its items changed again', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s', '/');
@@ -65,7 +65,7 @@ describe('a long file of a session', () => {
     expect(statSync(fileIn(folder)).size).toBeGreaterThan(2_500_000);
     checkPages(store);
     for (let n = 60; n < 90; n++) write(store, put(n, n % 7 === 0 ? { kind: 'text', open: true } : { kind: 'text' }));
-    // Old items get their last row far behind their place.
+    // The last row of these old items is far from their place.
     for (const n of [3, 4, 21, 44, 63]) {
       const { uuid } = itemOf(put(n));
       write(store, { op: 'set', uuid, part: { again: true, open: null }, content: `changed ${n}` });
@@ -75,7 +75,7 @@ describe('a long file of a session', () => {
     checkPages(openStore(folder));
   });
 
-  it('gives every page after it was rewritten', () => {
+  it('returns every page after it was rewritten', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s', '/');
@@ -84,7 +84,7 @@ describe('a long file of a session', () => {
     for (let n = 15; n < 60; n++) {
       const open = put(n, { kind: 'text', open: true });
       write(store, open);
-      // The words that it had are no longer needed.
+      // The earlier text is no longer needed.
       write(store, {
         op: 'set',
         uuid: itemOf(open).uuid,
@@ -100,7 +100,7 @@ describe('a long file of a session', () => {
     checkPages(store);
   });
 
-  it('gives messages from before there were items, and passes over rows that are cut off or foreign', () => {
+  it('returns messages from before there were items, and skips truncated or foreign rows', () => {
     const folder = folders.make();
     mkdirSync(folder, { recursive: true });
     const meta = { session_id: 's', project_path: '/', created_at: '2026-01-01T00:00:00.000Z' };
@@ -114,14 +114,14 @@ describe('a long file of a session', () => {
     const store = openStore(folder);
     checkPages(store);
     for (let n = 0; n < 20; n++) write(store, put(n));
-    // Torn behind our back: the next row begins on a line of its own.
+    // Truncated without the store: the next row begins on a new line.
     appendFileSync(fileIn(folder), '{"i":{"uuid":"plain-0","seq":41,"role":"AG');
     for (let n = 20; n < 30; n++) write(store, put(n));
     expect(store.everything('s')).toHaveLength(70);
     checkPages(store);
   });
 
-  it('answers for many sessions in turn', () => {
+  it('serves many sessions in turn', () => {
     const store = openStore(folders.make());
     const sessions = Array.from({ length: 12 }, (_, n) => `session-${n}`);
     for (const session of sessions) {

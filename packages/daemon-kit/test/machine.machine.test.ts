@@ -1,4 +1,4 @@
-/** The machine below the daemon: a disk that is full or read-only, a clock that jumps. */
+/** The machine of the daemon: a full or read-only disk, a clock that jumps. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -29,7 +29,7 @@ describeWith(['root'], 'a disk that becomes read-only in the middle of a turn', 
     for (const folder of mounts.splice(0)) spawnSync('umount', ['--lazy', folder]);
   });
 
-  /** A turn that has said a few words when its disk becomes read-only. */
+  /** A turn whose disk becomes read-only after its first text. */
   const begin = async () => {
     const storeDir = home.folder();
     mount('-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', storeDir);
@@ -78,7 +78,7 @@ describeWith(['root'], 'a disk that becomes read-only in the middle of a turn', 
       .map((line) => JSON.parse(line) as object);
   const itemsOf = (storeDir: string) => openStore(join(storeDir, 'sessions')).everything('s1')!;
 
-  it('costs the history and nothing else: the turn ends well and says what is missing, and the file is whole', async () => {
+  it('costs only the history: the turn completes and reports the loss, and the file stays intact', async () => {
     const { connection, storeDir, file, before, say, complete, heal } = await begin();
     say('Behind. ');
     expect((await connection.event('PROGRESS', 't1')).target).toContain('EROFS');
@@ -87,7 +87,7 @@ describeWith(['root'], 'a disk that becomes read-only in the middle of a turn', 
     expect(result).toContain('EROFS');
     expect(readFileSync(file, 'utf8')).toBe(before);
     heal();
-    // The next turn is kept again, and nothing of the one before stays open.
+    // The daemon stores the next turn again, and leaves no item of the earlier one open.
     connection.send({ type: 'task_resume', task_id: 't2', session_id: 's1', message: 'And the trees?' });
     await connection.status('t2');
     say('All of them.');
@@ -105,7 +105,7 @@ describeWith(['root'], 'a disk that becomes read-only in the middle of a turn', 
     expect(items.filter(({ part }) => part.open === true)).toEqual([]);
   });
 
-  it('and can be written again before its end: the end is kept, with a note for people', async () => {
+  it('and becomes writable again before the result: that is stored, with a note for people', async () => {
     const { connection, storeDir, say, complete, heal } = await begin();
     say('Behind. ');
     await connection.event('PROGRESS', 't1');
@@ -117,7 +117,7 @@ describeWith(['root'], 'a disk that becomes read-only in the middle of a turn', 
     expect(items.some(({ part }) => part.what === 'notice')).toBe(true);
   });
 
-  it('refuses the next turn before its agent starts, and says why', async () => {
+  it('refuses the next turn before its agent starts, with the reason', async () => {
     const { connection, complete } = await begin();
     await complete('t1', 'Watered.');
     connection.send({ type: 'task_resume', task_id: 't2', session_id: 's1', message: 'And the trees?' });
@@ -143,7 +143,7 @@ describe('a full disk', () => {
   };
   const ended = ['TASK_COMPLETE', 'ERROR'];
 
-  it('under the history ends a task with ERROR before the agent starts, and says why', async () => {
+  it('under the history fails a task with ERROR before the agent starts, with the reason', async () => {
     const { connection, fill } = await begin();
     fill('sessions/s1.jsonl');
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
@@ -165,7 +165,7 @@ describe('a full disk', () => {
     expect(connection.ends('t2')).toHaveLength(1);
   });
 
-  it('under the journal costs only the records of the journal: the task ends', async () => {
+  it('under the journal costs only the records of the journal: the task completes', async () => {
     const { connection, fill } = await begin();
     fill('tasks.jsonl');
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
@@ -174,7 +174,7 @@ describe('a full disk', () => {
     expect(connection.ends('t1').map(({ event_type: type }) => ended.includes(type))).toEqual([true]);
   });
 
-  it('that has no room to shorten the file of a session costs nothing: its turn has ended, and the next start succeeds', () => {
+  it('without space to shorten the file of a session costs nothing: its turn has completed, and the next start succeeds', () => {
     const store = openStore(home.folder());
     const warnings: string[] = [];
     const open = () =>
@@ -212,9 +212,9 @@ describe('a full disk', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('that writes only a part of a file leaves the old one unchanged', () => {
+  it('that accepts only a part of a file leaves the old one unchanged', () => {
     const file = join(home.folder(), 'config.json');
-    // No file may be larger than 8 blocks of 512 bytes; one write writes a part and reports it only by the count.
+    // No file can exceed 8 blocks of 512 bytes; a longer write is partial and reports that only by its count.
     const script = `
       import { replaceOwnerFile } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
       replaceOwnerFile(process.argv[1], 'good');
@@ -227,7 +227,7 @@ describe('a full disk', () => {
     expect(readFileSync(file, 'utf8')).toBe('good');
   });
 
-  it('that writes only a part of the messages from elsewhere leaves the history unchanged, and all are added later', () => {
+  it('that accepts only a part of the local messages leaves the history unchanged, and all are added later', () => {
     const folder = home.folder();
     const script = `
       import { openStore } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
@@ -251,7 +251,7 @@ describe('a full disk', () => {
     expect(free).toEqual({ code: 'taken', contents: Array.from({ length: 100 }, (_, index) => index), count: 100 });
   });
 
-  it('or a missing folder at the start is one sentence, not a daemon without a history', async () => {
+  it('or a missing folder at the start leads to one sentence, not to a daemon without a history', async () => {
     const relay = await home.relay();
     const storeDir = home.folder();
     mkdirSync(join(storeDir, 'other'));
@@ -267,7 +267,7 @@ describe('a clock that jumps', () => {
     return { clock, jump: (ms: number) => (offsetMs += ms) };
   };
 
-  it.each([86_400_000, -86_400_000])('by %d ms keeps a live connection, and still notices a dead one', async (ms) => {
+  it.each([86_400_000, -86_400_000])('by %d ms keeps a live connection, and still detects a dead one', async (ms) => {
     const relay = await home.relay();
     const { clock, jump } = jumping();
     home.daemon(relay, echo(), { clock, timings: { silenceMs: 300, pingIntervalMs: 50 } });

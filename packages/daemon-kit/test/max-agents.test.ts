@@ -1,4 +1,7 @@
-/** A relay may send any number of tasks: a bounded number of agents works at a time, and the other tasks wait (rules, 16.4). */
+/**
+ * A relay can send any number of tasks: a bounded number of agents works concurrently, and the other tasks wait (rules,
+ * 16.4).
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { cpSync } from 'node:fs';
 import type { Agent, Opened, Opening, TurnReport } from '../src/index.ts';
@@ -10,7 +13,7 @@ afterEach(() => home.clear());
 
 type Open = (opening: Opening) => Promise<Opened>;
 
-/** An agent whose turns end when the test says so. It records the order in which they began. */
+/** An agent whose turns the test completes. It records the order in which they began. */
 function patient(open?: Open) {
   const began: string[] = [];
   const turns = new Map<string, { report: TurnReport; end: () => void }>();
@@ -52,8 +55,8 @@ async function begin(maxAgents: number, options: { open?: Open; stillWaitingMs?:
   return { relay, daemon, connection, began, finish, storeDir };
 }
 
-describe('the number of agents at work', () => {
-  it('S17: is bounded; more tasks wait in order, are listed as running, and report why nothing happens', async () => {
+describe('the number of working agents', () => {
+  it('S17: is bounded; more tasks wait in order, are listed as running, and report that they wait', async () => {
     const { daemon, connection, began, finish } = await begin(2);
     for (const id of ['t1', 't2', 't3', 't4']) start(connection, id);
     expect(await connection.event('PROGRESS', 't3')).toMatchObject(waiting);
@@ -71,7 +74,7 @@ describe('the number of agents at work', () => {
     }
   });
 
-  it('S17: counts conversations that are being opened', async () => {
+  it('S17: includes conversations that are being opened', async () => {
     const opened: string[] = [];
     const open: Open = ({ taskId }) => {
       opened.push(taskId);
@@ -113,7 +116,7 @@ describe('the number of agents at work', () => {
     expect(began).toEqual(['first', 'busy', 'b']);
   });
 
-  it('S17: the silence of a waiting task does not make it lost: it is active in reports, and reported again, also on the next connection', async () => {
+  it('S17: keeps a silent waiting task alive: it is active in reports, and reported again on the next connection', async () => {
     const { relay, connection } = await begin(1, { stillWaitingMs: 20 });
     start(connection, 't1');
     start(connection, 't2');
@@ -127,7 +130,7 @@ describe('the number of agents at work', () => {
     expect(sessions.find((entry) => entry.session_id === session)).toMatchObject({ is_active: true });
   });
 
-  it('S17: a waiting task is never lost: it ends when the daemon stops, and after a crash', async () => {
+  it('S17: loses no waiting task: it fails when the daemon stops, and after a crash', async () => {
     const { relay, daemon, connection, storeDir } = await begin(1);
     start(connection, 't1');
     start(connection, 't2');

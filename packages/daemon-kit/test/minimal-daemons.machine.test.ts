@@ -1,4 +1,4 @@
-/** The smallest daemons in examples/, checked with every rule for daemons. */
+/** Checks the smallest daemons in examples/ with every rule for daemons. */
 import { beforeAll, expect, it } from '@jest/globals';
 import { type Need, describeWith, pythonWithWebsockets } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';

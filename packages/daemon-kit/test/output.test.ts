@@ -34,7 +34,7 @@ describe('the output of a program', () => {
     expect(emitted).toEqual(['one two']);
   });
 
-  it('keeps only the end of a flood, and tells how much is missing', () => {
+  it('keeps only the last part of a flood, and reports the missing length', () => {
     const { clock, emitted, output } = stream();
     const write = output.writer();
     for (let index = 0; index < 100; index++) write(Buffer.alloc(64 * 1024, 'x'));
@@ -44,7 +44,7 @@ describe('the output of a program', () => {
     expect(emitted[0]).toMatch(/^\[… 6488071 characters left out\]\nx+the end$/);
   });
 
-  it('emits nothing after it was stopped', () => {
+  it('emits nothing after a stop', () => {
     const { clock, emitted, output } = stream();
     output.writer()(Buffer.from('x'));
     output.stop();
@@ -53,7 +53,7 @@ describe('the output of a program', () => {
     expect(emitted).toEqual([]);
   });
 
-  it('has the same characters however the bytes are cut, on two streams at once', () => {
+  it('has the same characters for any split of the bytes, on two streams at once', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -72,7 +72,7 @@ describe('the output of a program', () => {
 });
 
 describe('the tail of a stream', () => {
-  it('is its last bytes, whole characters only, however the bytes are cut', () => {
+  it('has its last bytes, in whole characters, for any split of the bytes', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -92,7 +92,7 @@ describe('the tail of a stream', () => {
 });
 
 describe('a bounded text', () => {
-  it('is the longest beginning or end within the bytes that splits no character', () => {
+  it('is the longest beginning or ending within the bytes that splits no character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 0, max: 80 }), (text, max) => {
         for (const kept of [keepHead(text, max), keepTail(text, max)]) {
@@ -105,7 +105,7 @@ describe('a bounded text', () => {
     );
   });
 
-  it('has a first line that says something and is not too long', () => {
+  it('has a meaningful first line that is not too long', () => {
     expect(firstLine('\n  \r\n  hello \nworld', 80)).toBe('hello');
     expect(firstLine(' \n ', 80)).toBe('');
     expect(firstLine('😀'.repeat(100), 3)).toBe('😀😀😀');
@@ -113,7 +113,7 @@ describe('a bounded text', () => {
 });
 
 describe('placeholders', () => {
-  it('are filled in once; names that are not known stay', () => {
+  it('are filled in once; unknown names stay', () => {
     expect(fill('{message} {session} {other} {}', { message: '{session}', session: 's' })).toBe(
       '{session} s {other} {}',
     );

@@ -11,7 +11,7 @@ import { echo, house, playing } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** A message that was written locally, under the id of the agent. */
+/** A message that was written locally, with the id of the agent. */
 interface OutsideMessage {
   id: string;
   role: 'USER' | 'AGENT';
@@ -47,7 +47,7 @@ const ours = (words: string, minute = 0): Item =>
   });
 /** The stored form of such a message. */
 const taken = ({ id, ...message }: OutsideMessage): Item => itemOf({ uuid: foreignUuid('desk', id), ...message });
-/** A conversation of this many messages, each its own or the same again and again. */
+/** A conversation with this many messages, each different or all the same. */
 const talk = (count: number, from = 0, say = (turn: number) => ` ${turn}`): OutsideMessage[] =>
   Array.from({ length: count }, (_, index) => {
     const turn = from + index;
@@ -58,7 +58,7 @@ const words = (messages: readonly { content: string }[]) => messages.map(({ cont
 describe('local messages', () => {
   it.each<[string, [string, number][], [string, number][], string]>([
     [
-      'is all new for an empty store',
+      'are all new for an empty store',
       [],
       [
         ['hi', 0],
@@ -67,7 +67,7 @@ describe('local messages', () => {
       'hi,agent hi',
     ],
     [
-      'is what stands behind the last common message',
+      'are new after the last common message',
       [
         ['hi', 0],
         ['agent hi', 1],
@@ -81,7 +81,7 @@ describe('local messages', () => {
       'more,agent more',
     ],
     [
-      'is nothing when the agent has forgotten half',
+      'are not new if the agent has forgotten half',
       [
         ['hi', 0],
         ['agent hi', 1],
@@ -95,7 +95,7 @@ describe('local messages', () => {
       '',
     ],
     [
-      'does not hold what the agent said on the way to an answer of ours',
+      'are not new if the agent wrote them on the way to an answer that is stored',
       [
         ['do', 0],
         ['agent done', 9],
@@ -108,7 +108,7 @@ describe('local messages', () => {
       '',
     ],
     [
-      'does not hold the half of a turn that we ended with an error',
+      'are not new if they belong to a turn that the daemon failed',
       [
         ['do', 1],
         ['error', 9],
@@ -120,7 +120,7 @@ describe('local messages', () => {
       '',
     ],
     [
-      'may repeat words that were said before',
+      'can repeat an earlier text',
       [
         ['ok', 0],
         ['agent ok', 1],
@@ -145,42 +145,42 @@ describe('local messages', () => {
     ).toBe(expected);
   });
 
-  it('are all new for an empty store, however many there are', () => {
+  it('are all new for an empty store, in any number', () => {
     expect(newBehind([], talk(1000).map(taken))).toEqual(talk(1000).map(taken));
   });
 
-  it('are all those after the stored ones, also when none of these is among the last messages', () => {
+  it('are new after the stored ones, even if no stored one is among the last messages', () => {
     expect(newBehind(talk(1000).map(taken), talk(3000).map(taken))).toEqual(talk(2000, 1000).map(taken));
   });
 
-  it('may repeat words that are stored, again and again', () => {
+  it('can repeat stored texts, again and again', () => {
     const same = () => ' again';
     expect(newBehind(talk(600, 0, same).map(taken), talk(1100, 0, same).map(taken))).toEqual(
       talk(500, 600, same).map(taken),
     );
   });
 
-  it('follow the messages of the daemon itself, however many there are of each', () => {
+  it('follow the messages of the daemon itself, in any number', () => {
     const own = talk(1000, 10);
     const stored = [...talk(10).map(taken), ...own.map(({ content, timestamp }) => ({ ...ours(content), timestamp }))];
-    // A replay has no times but that of the last message.
+    // A replay has only the time of the last message.
     const replayed = talk(2000).map((message) => taken({ ...message, timestamp: at(2000) }));
     expect(newBehind(stored, replayed)).toEqual(replayed.slice(1010));
   });
 
-  it('are found by their words when the agent has given new ids to all of them', () => {
+  it('are found by their texts if the agent has given new ids to all of them', () => {
     const renamed = talk(1200).map((message) => taken({ ...message, id: `new ${message.id}` }));
     expect(newBehind(talk(700).map(taken), renamed)).toEqual(renamed.slice(700));
   });
 
-  it('have uuids of version 5, equal whenever they are made, and different in every session', () => {
+  it('have uuids of version 5, always equal for the same message, and different in every session', () => {
     expect(foreignUuid('s', 'm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(foreignUuid('s', 'm')).toBe(foreignUuid('s', 'm'));
     expect(foreignUuid('t', 'm')).not.toBe(foreignUuid('s', 'm'));
   });
 });
 
-/** Local sessions that a test writes; counts how often one is loaded. */
+/** Local sessions that a test writes; counts their reads. */
 function desk() {
   const sessions = new Map<string, { messages: OutsideMessage[]; open: boolean; version: number }>();
   let reads = 0;
@@ -214,7 +214,7 @@ function desk() {
   };
 }
 
-/** The whole history as an app reads it: page by page, from the newest. */
+/** Reads the whole history like an app: page by page, from the newest. */
 async function history(connection: DoubleConnection) {
   const messages: HistoryMessage[] = [];
   for (;;) {
@@ -247,14 +247,14 @@ describe('a long local session', () => {
     return { connection, say, restart, storeDir };
   };
 
-  it('is added whole and in order, once, also after a restart of the daemon', async () => {
+  it('is added whole and in order, once, even after a restart of the daemon', async () => {
     const { connection, restart } = await begin(1000);
     const before = await history(connection);
     expect(kept(before)).toEqual(said(talk(1000)));
     expect(await history(await restart())).toEqual(before);
   });
 
-  it('that grows by more than a page between two checks loses nothing', async () => {
+  it('loses nothing if it grows by more than a page between two checks', async () => {
     const { connection, say } = await begin(10);
     const before = await history(connection);
     say('desk-1', talk(500, 10));
@@ -266,12 +266,12 @@ describe('a long local session', () => {
   it.each([
     ['with the times of its messages', (message: OutsideMessage) => message],
     ['with one time for all', (message: OutsideMessage, last: string) => ({ ...message, timestamp: last })],
-  ])('has what was said from an app once, in its place, when the agent tells it %s', async (_name, timed) => {
+  ])('has a message from an app once, in its place, if the agent reports it %s', async (_name, timed) => {
     const { connection, say } = await begin(500);
     await history(connection);
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
     await connection.event('TASK_COMPLETE', 't1');
-    // The agent writes its answer a little later than the daemon does.
+    // The agent writes its answer a little later than the daemon.
     const now = Date.now();
     const last = new Date(now + 600_000).toISOString();
     const later = ['from afar', 'agent on its way', 'You said: from afar'].map((text) => ({
@@ -291,7 +291,7 @@ describe('a long local session', () => {
     expect(all).toBe(words([...talk(500), { content: 'from afar' }, { content: 'You said: from afar' }, ...more]));
   });
 
-  it('whose adding was interrupted by a crash is repaired, and the rest is added at the next check', async () => {
+  it('is repaired after a crash interrupted its import, which completes at the next check', async () => {
     const { connection, restart, storeDir } = await begin(1000);
     const before = await history(connection);
     const tear = () => {
@@ -359,7 +359,7 @@ describe('a session started locally', () => {
     );
   });
 
-  it('causes session_activity when it is watched and changes, and no completion before the turn is over', async () => {
+  it('causes session_activity when it is watched and changes, and reports completion only after the turn', async () => {
     const { connection, say } = await begin();
     connection.send({ type: 'watch_session', session_id: 'desk-1' });
     await connection.settle();
@@ -376,7 +376,7 @@ describe('a session started locally', () => {
     });
   });
 
-  it('makes the memory of the agent out of date when it changes, and only then', async () => {
+  it('outdates the memory of the agent when it changes, and only then', async () => {
     const relay = await home.relay();
     const { outside, say } = desk();
     say('desk-1', [theirs('hi', 1)]);
@@ -394,21 +394,21 @@ describe('a session started locally', () => {
     say('desk-1', [{ ...theirs('more'), timestamp: new Date(Date.now() + 60_000).toISOString() }]);
     await turn('t3');
     expect(outdated).toEqual(['desk-1', 'desk-1']);
-    // Also when the session is only opened.
+    // Happens when the session is only opened, too.
     say('desk-1', [{ ...theirs('and more'), timestamp: new Date(Date.now() + 120_000).toISOString() }]);
     connection.send({ type: 'watch_session', session_id: 'desk-1' });
     await connection.settle();
     expect(outdated).toEqual(['desk-1', 'desk-1', 'desk-1']);
   });
 
-  it('is not loaded again while nothing changes, however often it is checked', async () => {
+  it('is not loaded again without a change, in any number of checks', async () => {
     const { connection, reads } = await begin();
     connection.send({ type: 'watch_session', session_id: 'desk-1' });
     for (let report = 0; report < 6; report++) await connection.frame('report_sessions');
     expect(reads()).toBe(1);
   });
 
-  it('that cannot be read costs nothing but itself', async () => {
+  it('affects no other session if it cannot be read', async () => {
     const relay = await home.relay();
     const broken = (): never => {
       throw new Error('damaged');

@@ -1,4 +1,4 @@
-/** Questions with an identity: an answer reaches the question that it names, or nothing. */
+/** Questions with an identity: an answer reaches only the question that it names. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Item, Question } from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
@@ -9,7 +9,7 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** An agent whose turns the test plays. It holds its questions, as agents behind ACP do, unless told otherwise. */
+/** An agent whose turns the test plays. By default it holds its questions, like ACP agents. */
 async function begun(declares = ['transcript', 'prompts'], holdsQuestions = true) {
   const turns: { turn: Turn; report: TurnReport }[] = [];
   const abandoned: string[] = [];
@@ -71,7 +71,7 @@ const states = (items: readonly Item[]) =>
   items.flatMap(({ uuid, part }) => (part.kind === 'question' ? [[uuid, part.state]] : []));
 
 describe('a question', () => {
-  it('is sent with its name, the options of the agent, its subject and its digest', async () => {
+  it('is sent with its id, the options of the agent, its subject and its digest', async () => {
     const { connection, report, sessionId } = await begun();
     report.wait(permission('q1'));
     const { question, message_uuid: uuid } = await connection.event('WAIT_FOR_USER', 't1');
@@ -89,7 +89,7 @@ describe('a question', () => {
     expect((await page(connection, sessionId)).at(-1)).toMatchObject({ uuid: 'q1', part: { question, state: 'open' } });
   });
 
-  it('accepts the answer that names it, and is answered with the chosen option', async () => {
+  it('accepts the answer with its id, and gets the chosen option', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1'));
     const { question } = await connection.event('WAIT_FOR_USER', 't1');
@@ -106,20 +106,20 @@ describe('a question', () => {
 
   it.each([
     ['another question', { prompt_uuid: 'q0', option_id: 'yes' }],
-    ['other words than were shown', { prompt_uuid: 'q1', option_id: 'yes', digest: 'x' }],
+    ['another shown text', { prompt_uuid: 'q1', option_id: 'yes', digest: 'x' }],
     ['fields of a form that is gone', { prompt_uuid: 'q0', fields: { colour: 'blue' } }],
-  ])('refuses a choice for %s, and nothing of it reaches the agent', async (_what, more) => {
+  ])('refuses a choice for %s, and passes nothing to the agent', async (_what, more) => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
     answer(connection, sessionId, 't2', more);
     expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
-    // The first turn after it is that of the right answer.
+    // The next turn belongs to the correct answer.
     answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
     expect((await next()).turn).toMatchObject({ taskId: 't3', answer: { question: 'q1', option: 'no' } });
   });
 
-  it('that is withdrawn is closed, and a late choice is refused where words are a message', async () => {
+  it('closes when it is withdrawn: a late choice is refused, while a text becomes a message', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -140,7 +140,7 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 
-  it('that is withdrawn ends no item of its turn, whose later items are kept', async () => {
+  it('closes no other item of its turn when it is withdrawn, and keeps later items', async () => {
     const { connection, report, sessionId } = await begun();
     report.call?.({ toolCallId: 'c1', title: 'Run the tests', kind: 'execute', status: 'pending' });
     report.wait(permission('q1'));
@@ -163,7 +163,7 @@ describe('a question', () => {
     expect(told(await page(connection, sessionId))[1]).toEqual(whole[0]);
   });
 
-  it('that is a form gets the values of its fields, and is asked again after values that do not fit', async () => {
+  it('of kind form gets the values of its fields, and is asked again after invalid values', async () => {
     const { connection, report, sessionId, next } = await begun();
     const fields = [
       { name: 'size', title: 'Size', type: 'choice', choices: [{ id: 's', label: 'Small' }], required: true },
@@ -190,7 +190,7 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'answered']]);
   });
 
-  it('that is a form with more fields than fit is answered by its options or by words', async () => {
+  it('of kind form with too many fields can be answered by its options or a text', async () => {
     const { connection, report } = await begun();
     const fields = Array.from({ length: 101 }, (_, n) => ({ name: `${n}`, title: 'x', type: 'text' }));
     report.wait({ uuid: 'q1', prompt: 'Much', kind: 'form', fields, options: ['Decline'] });
@@ -199,7 +199,7 @@ describe('a question', () => {
     expect(question).not.toHaveProperty('fields');
   });
 
-  it('beside another is sent at once, and each accepts its own answer whichever comes first', async () => {
+  it('is sent at once next to another, and each accepts its own answer in any order', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1', 'First?'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -209,7 +209,7 @@ describe('a question', () => {
     answer(connection, sessionId, 't3', { prompt_uuid: 'q1', option_id: 'no' });
     const second = await next();
     expect(second.turn.answer).toEqual({ question: 'q2', option: 'yes' });
-    // The other one is still open: this task ends with it, and the waiting answer is applied to it.
+    // The other question is still open: this task completes with it, and the waiting answer goes to it.
     second.report.wait(permission('q1', 'First?'));
     expect(await connection.event('WAIT_FOR_USER', 't2')).toMatchObject({ message_uuid: 'q1' });
     const first = await next();
@@ -222,8 +222,8 @@ describe('a question', () => {
 
   it.each([
     ['is gone', 'q0', {}],
-    ['was shown with other words', 'q1', { digest: 'x' }],
-  ])('takes no words that were written for one that %s', async (_what, asked, more) => {
+    ['was shown with another text', 'q1', { digest: 'x' }],
+  ])('accepts no text for a question that %s', async (_what, asked, more) => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -234,7 +234,7 @@ describe('a question', () => {
     expect((await next()).turn).toMatchObject({ taskId: 't3', answer: { question: 'q1', option: 'no' } });
   });
 
-  it('takes no words that name no question: the relay has none, so it was dismissed', async () => {
+  it('is dismissed by a text without an id, which reaches the agent as a message', async () => {
     const { connection, report, sessionId, next, abandoned } = await begun();
     report.wait(permission('q1', 'First?'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -251,7 +251,7 @@ describe('a question', () => {
     ]);
   });
 
-  it('that a killed daemon held is superseded at its next start, and no longer listed (A5)', async () => {
+  it('of a killed daemon is superseded at its next start, and no longer listed (A5)', async () => {
     const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -263,7 +263,7 @@ describe('a question', () => {
     expect(await again.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
   });
 
-  it('that is cancelled is superseded', async () => {
+  it('is superseded when it is cancelled', async () => {
     const { connection, report, sessionId } = await begun();
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -272,7 +272,7 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 
-  it('of an agent that holds none is superseded too when it is dismissed, also after a restart', async () => {
+  it('of an agent that does not hold it is superseded by a dismissal too, even after a restart', async () => {
     const { connection, report, relay, daemon, agent, storeDir, sessionId, abandoned } = await begun(undefined, false);
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -285,14 +285,14 @@ describe('a question', () => {
     expect((await again.status()).open_prompts).toEqual([]);
     expect(states(await page(again, sessionId))).toEqual([['q1', 'superseded']]);
     expect(abandoned).toEqual(['t1']);
-    // Nothing of a late choice reaches the agent, whether it names the question or not.
+    // A late choice never reaches the agent, with or without the id of the question.
     answer(again, sessionId, 't2', { prompt_uuid: 'q1', option_id: 'yes' });
     expect(await again.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
     answer(again, sessionId, 't3', {});
     expect((await again.event('ERROR', 't3')).error).toContain('it was dismissed.');
   });
 
-  it('of an agent that holds none ends the turn with its tools, and a restart interrupts nothing', async () => {
+  it('of an agent that does not hold it completes the turn with its tools, and a restart interrupts nothing', async () => {
     const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun(undefined, false);
     report.update?.({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', status: 'in_progress' });
     report.wait(permission('q1'));
@@ -308,7 +308,7 @@ describe('a question', () => {
     expect(await page(await relay.connection(), sessionId)).toEqual(before);
   });
 
-  it.each(['complete', 'error'] as const)('is superseded by the end of its turn (%s)', async (how) => {
+  it.each(['complete', 'error'] as const)('is superseded when its turn completes (%s)', async (how) => {
     const { connection, report, sessionId } = await begun();
     report.further?.(permission('q1', 'First?'));
     report.further?.(permission('q2', 'Second?'));
@@ -324,7 +324,7 @@ describe('a question', () => {
     expect(items.at(-1)!.uuid).toBe(last);
   });
 
-  it('beside one that is answered too late stays open', async () => {
+  it('stays open next to one that got a late answer', async () => {
     const { connection, report, sessionId, next } = await begun();
     report.wait(permission('q1', 'First?'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -340,7 +340,7 @@ describe('a question', () => {
     ]);
   });
 
-  it('beside another, asked while the relay is away, is asked when it is back, and not again once the relay has it', async () => {
+  it('next to another, asked during an outage of the relay, is sent after it, and not again once the relay has it', async () => {
     const { connection, report, relay } = await begun();
     report.wait(permission('q1', 'First?'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -352,7 +352,7 @@ describe('a question', () => {
     expect(question).toMatchObject({ uuid: 'q2', digest: questionDigest(question) });
     await again.settle();
     const asked = (of: DoubleConnection) => of.words().filter((word) => /^status|^PROMPT_OPEN/.test(word));
-    // Behind `status`, with which the relay settles what it had.
+    // After `status`, which the relay uses to settle its open questions.
     expect(asked(again)).toEqual(['status[]', 'PROMPT_OPEN t1']);
     again.terminate();
     const third = await relay.connection();
@@ -361,7 +361,7 @@ describe('a question', () => {
     expect(asked(third)).toEqual(['status[]']);
   });
 
-  it('of an agent that holds none is asked again after a restart', async () => {
+  it('of an agent that does not hold it is asked again after a restart', async () => {
     const { connection, report, relay, daemon, agent, storeDir, sessionId } = await begun(undefined, false);
     report.wait(permission('q1'));
     await connection.event('WAIT_FOR_USER', 't1');
@@ -371,7 +371,7 @@ describe('a question', () => {
     expect(await again.event('PROMPT_OPEN', 't1')).toMatchObject({ session_id: sessionId, question: { uuid: 'q1' } });
   });
 
-  it('has no name for a relay that accepts none', async () => {
+  it('has no id for a relay without named questions', async () => {
     const { connection, report } = await begun(['transcript']);
     report.wait(permission('q1'));
     expect(Object.keys(await connection.event('WAIT_FOR_USER', 't1'))).not.toContain('question');

@@ -1,4 +1,4 @@
-/** Whether a question of a session can be answered, and for how long a late answer is refused. */
+/** Whether a question of a session can be answered, and how long a late answer is refused. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ function begin(file = join(folders.make(), 'questions.json')) {
 }
 const question = { taskId: 't1', prompt: 'Run it?', labels: ['Yes', 'No'] };
 
-describe('a question that is closed', () => {
-  it('A5: refuses its labels and their numbers for an hour, also after a restart, and lets other words pass', () => {
+describe('a closed question', () => {
+  it('A5: refuses its labels and their numbers for an hour, even after a restart, but no other texts', () => {
     const { file, open, wait } = begin();
     const before = open();
     before.asked('s', question);
@@ -64,13 +64,13 @@ describe('a question that is closed', () => {
 });
 
 describe('the file of the questions', () => {
-  it.each(['{', '{}', '[1, ["s"], ["s", {"taskId": 1}], ["s", null]]'])('is ignored when it contains %s', (text) => {
+  it.each(['{', '{}', '[1, ["s"], ["s", {"taskId": 1}], ["s", null]]'])('is ignored if it contains %s', (text) => {
     const { file, open } = begin();
     writeFileSync(file, text);
     expect(open().waiting()).toEqual([]);
   });
 
-  it('holds the newest 500 sessions', () => {
+  it('keeps the newest 500 sessions', () => {
     const { open } = begin();
     const questions = open();
     for (let n = 0; n <= 500; n++) questions.asked(`s${n}`, { ...question, taskId: `t${n}` });
@@ -79,7 +79,7 @@ describe('the file of the questions', () => {
     expect(kept[0]).toEqual({ sessionId: 's1', taskId: 't1' });
   });
 
-  it('that cannot be written costs a warning', () => {
+  it('causes only a warning if it cannot be written', () => {
     const { open, trouble } = begin(join(folders.make(), 'no', 'such', 'folder', 'questions.json'));
     open().asked('s', question);
     expect(trouble).toEqual(['questions not written']);

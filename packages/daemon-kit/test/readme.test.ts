@@ -11,7 +11,7 @@ const home = house();
 afterEach(() => home.clear());
 
 describe('the agent of README.md', () => {
-  it('has its words, its call and its question as items, and gets the answer to the question that it asked', async () => {
+  it('has its text, its call and its question as items, and gets the answer to its question', async () => {
     const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
     const program = /```js\n(\/\/ agent\.mjs\n[\s\S]*?)```/.exec(readme)?.[1];
     const file = join(home.folder(), 'agent.mjs');

@@ -62,7 +62,7 @@ describe('the back-off (specification §6.4)', () => {
   });
 });
 
-describe('the end of reconnecting (rules, 13.1)', () => {
+describe('giving up reconnecting (rules, 13.1)', () => {
   it.each([
     ['a refused credential', refused(401), 'credential'],
     ['close 4401', closed(4401), 'credential'],
@@ -70,20 +70,20 @@ describe('the end of reconnecting (rules, 13.1)', () => {
     ['close 4404', closed(4404), 'deleted'],
     ['close 4409', closed(4409), 'replaced'],
     ['close 4426', closed(4426), 'outdated'],
-  ] as const)('is %s', (_name, ending, reason) => {
+  ] as const)('happens after %s', (_name, ending, reason) => {
     expect(stopOf(ending)).toEqual({ reason, message: expect.stringMatching(/^[A-Z].*\.$/) });
   });
 
-  it('goes on after every other status on the upgrade', () => {
+  it('does not happen after any other status of the upgrade', () => {
     expect([403, 404, 426, 429, 500, 502, 503].filter((status) => stopOf(refused(status)))).toEqual([]);
   });
 
-  it('goes on after every other close code', () => {
+  it('does not happen after any other close code', () => {
     const codes = [1000, 1001, 1003, 1006, 1007, 1009, 1011, 1012, 1013, 4400, 4408, 4429];
     expect(codes.filter((code) => stopOf(closed(code)))).toEqual([]);
   });
 
-  it('is not a network that fails', () => {
+  it('does not happen after a network failure', () => {
     expect(stopOf(failed)).toBeUndefined();
   });
 });

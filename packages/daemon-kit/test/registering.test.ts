@@ -67,7 +67,7 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     expect(relay.calls[1]?.body).toEqual({ device_code: 'dc' });
   });
 
-  it('prefers the link that carries the code, and understands camelCase', async () => {
+  it('prefers the link with the code, and understands camelCase', async () => {
     const withLink = { ...snake, verification_uri_complete: 'http://x/device?user_code=BCDF-GHJK' };
     expect((await go(await relayWith({ status: 200, body: withLink }, credential))).codes[0]?.link).toBe(
       withLink.verification_uri_complete,
@@ -104,14 +104,14 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     ['access_denied', 'DENIED', 77],
     ['invalid_grant', 'CODE_UNKNOWN', 77],
     ['something_new', 'REGISTRATION_FAILED', 1],
-  ])('ends clearly with %s', async (error, code, exitCode) => {
+  ])('fails clearly with %s', async (error, code, exitCode) => {
     const { failure } = await go(
       await relayWith({ status: 200, body: snake }, refusal('authorization_pending'), refusal(error)),
     );
     expect(failure).toMatchObject({ code, exitCode, message: expect.stringMatching(/^[A-Z].*\.$/) });
   });
 
-  it('ends when the code has expired, even if the relay never reports it', async () => {
+  it('fails after the code has expired, even if the relay never reports it', async () => {
     const { failure, delays } = await go(
       await relayWith({ status: 200, body: { ...snake, expires_in: 12 } }, refusal('authorization_pending')),
     );
@@ -119,7 +119,7 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     expect(delays).toEqual([5000, 5000, 2000]);
   });
 
-  it('continues when the relay is in trouble, more and more slowly, and reports it', async () => {
+  it('continues during failures of the relay, more and more slowly, and reports them', async () => {
     const relay = await relayWith(
       { status: 200, body: snake },
       { status: 503 },
@@ -134,7 +134,7 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     expect(problems).toEqual(['the relay answered 503', 'the relay answered 500', 'the relay answered 429']);
   });
 
-  it('never polls without a pause, whatever the interval of the relay', async () => {
+  it('never polls without a pause, for any interval of the relay', async () => {
     const { delays } = await go(await relayWith({ status: 200, body: { ...snake, interval: 0 } }, credential));
     expect(delays).toEqual([200]);
   });
@@ -145,12 +145,12 @@ describe('the registration of a device (rules, chapter 7; RFC 8628)', () => {
     ['is broken', { status: 500 }, 'UNAVAILABLE', 'later'],
     ['redirects', { status: 301, headers: { Location: 'https://elsewhere' } }, 'REDIRECTED', 'https://elsewhere'],
     ['is something else', { status: 200, body: { hello: 'world' } }, 'NOT_A_RELAY', '--server'],
-  ])('says what to do when the server %s', async (_name, answer, code, words) => {
+  ])('explains the remedy when the server %s', async (_name, answer, code, words) => {
     const { failure } = await go(await relayWith(answer));
     expect(failure).toMatchObject({ code, message: expect.stringContaining(words) });
   });
 
-  it('says that the server cannot be reached', async () => {
+  it('reports that the server cannot be reached', async () => {
     const relay = await home.relay();
     await relay.close();
     const { failure } = await go(relay);

@@ -32,7 +32,7 @@ it('D4: a daemon searches all its transcripts, the newest session and message fi
     [garden, 'AGENT', expect.stringMatching(/Über den Rosen$/)],
     [garden, 'USER', expect.stringMatching(/^….*Über den Rosen$/)],
   ]);
-  // The accent is a character of its own here.
+  // In this query, the accent is a separate character.
   expect(await search('rosen u\u0308ber')).toEqual([
     [garden, 'AGENT', expect.stringMatching(around)],
     [garden, 'USER', expect.stringMatching(around)],

@@ -1,4 +1,4 @@
-/** Several agents behind one connection: each session goes to the one that was chosen for it, also after a restart. */
+/** Several agents on one connection: each session goes to its chosen agent, even after a restart. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { FurtherAgent } from '../src/index.ts';
 import { house, playing } from './house.ts';
@@ -20,7 +20,7 @@ const begin = async (storeDir: string, further: readonly FurtherAgent[]) => {
 };
 
 describe('a daemon with several agents', () => {
-  it('declares them, and starts a session with the one that was chosen', async () => {
+  it('declares them, and starts a session with the chosen one', async () => {
     const { connection } = await begin(home.folder(), [codex()]);
     expect(connection.headers['x-agents']).toBe('scripted;name=The%20first, codex;name=Codex;version=2.6.0');
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
@@ -31,7 +31,7 @@ describe('a daemon with several agents', () => {
     expect((await connection.event('ERROR', 't3')).error).toContain('“magic” is not set up');
   });
 
-  it('keeps to it after a restart, reports it, and says so when it is gone', async () => {
+  it('keeps to it after a restart, reports it, and reports its absence', async () => {
     const storeDir = home.folder();
     const first = await begin(storeDir, [codex()]);
     first.connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello', agent_type: 'codex' });

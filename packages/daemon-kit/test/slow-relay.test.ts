@@ -1,4 +1,4 @@
-/** A relay that does not read: frames that a later one makes needless are left out, and the others wait for it (ADR 35). */
+/** A relay that does not read: the daemon drops frames that a later one replaces, and queues the others (ADR 35). */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -37,14 +37,14 @@ async function connectedPair() {
 }
 
 describe('a relay that does not read', () => {
-  it('gets no further frame that may be left out, every other one, and those that may again once it reads', async () => {
+  it('gets no further droppable frame, but every other one, and droppable ones again once it reads', async () => {
     const { connection, peer } = await connectedPair();
     const received: string[] = [];
     peer.on('message', (data: Buffer) => received.push(data.toString().slice(0, 20)));
     peer.pause();
     const kept: string[] = [];
     const long = 'x'.repeat(64 * 1024);
-    // The systems between take some megabytes, then it stays with the daemon.
+    // The buffers of the systems hold some megabytes; after that, frames stay with the daemon.
     for (let n = 0; connection.send('hot', true); n += 1) {
       kept.push(`frame ${n} `);
       expect(connection.send(`frame ${n} ${long}`)).toBe(true);

@@ -1,4 +1,4 @@
-/** `spending_request` and `spending_response`: figures by day from a daemon whose agent reports them. */
+/** `spending_request` and `spending_response`: daily figures from a daemon whose agent reports usage. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Agent } from '../src/index.ts';
 import { echo, house } from './house.ts';
@@ -25,7 +25,7 @@ const spender: Agent = {
 const range = { from: '2020-01-01', to: '2099-12-31', zone: 'UTC' };
 
 describe('§2: spending_request', () => {
-  it('answers with turns, cost and tokens of the tasks, also after a restart of the daemon', async () => {
+  it('returns turns, cost and tokens of the tasks, even after a restart of the daemon', async () => {
     const relay = await home.relay();
     const storeDir = home.folder();
     const daemon = home.daemon(relay, spender, { storeDir });
@@ -51,7 +51,7 @@ describe('§2: spending_request', () => {
     expect(await again.frame('spending_response')).toMatchObject({ request_id: 'r3', error: expect.any(String) });
   });
 
-  it('is declared by no daemon whose agent reports no use', async () => {
+  it('is not declared by a daemon whose agent reports no usage', async () => {
     const relay = await home.relay();
     home.daemon(relay, echo());
     const connection = await relay.connection();

@@ -1,4 +1,4 @@
-/** Figures of use by day: their sums, their file, and the days of time zones. */
+/** Usage figures by day: their sums, their file, and the days of time zones. */
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -53,7 +53,7 @@ describe('§2: the figures of a day', () => {
     expect(spending.ofToday('claude_code', 'USD')).toBe(5.67);
   });
 
-  it('are apart for each agent and each currency, without the fields that nothing reported', () => {
+  it('are separate for each agent and each currency, without unreported fields', () => {
     const { spending, total, days } = opened();
     spending.turn('codex-1');
     spending.turn('s1');
@@ -66,16 +66,17 @@ describe('§2: the figures of a day', () => {
     ]);
   });
 
-  it('ignore an amount that makes no sense', () => {
+  it('ignore a nonsensical amount', () => {
     const { spending, days } = opened();
     for (const cost of [{ amount: -1, currency: 'USD' }, { amount: 1e7, currency: 'USD' }, { amount: 1, currency: 'gold' }, 'much'])
       spending.update('s1', { sessionUpdate: 'usage_update', cost }); // prettier-ignore
     expect(days()).toEqual([]);
   });
 
-  it('follow the zone of the question, also in the nights when the clock changes', () => {
+  it('follow the time zone of the request, even on nights when the clock changes', () => {
     const { spending, time, days } = opened();
-    // Days of Paris begin at 23:00 UTC in winter and at 22:00 in summer. The clock changes on 29 March and 25 October 2026.
+    // Days in Paris begin at 23:00 UTC in winter and at 22:00 in summer. The clock changes on 29 March and 25 October
+    // 2026.
     const times = [
       '2026-03-28T22:45:00Z',
       '2026-03-28T23:00:00Z',
@@ -99,7 +100,7 @@ describe('§2: the figures of a day', () => {
       ['2026-10-26', 1],
     ];
     expect(days('Europe/Paris').map(({ day: name, turns: count }) => [name, count])).toEqual(expected);
-    // A zone whose days begin at a quarter of an hour.
+    // A zone with an offset of a quarter of an hour.
     expect(days('Asia/Kathmandu')[0]).toMatchObject({ day: '2026-03-29', turns: 2 });
     expect(days('Europe/Paris', '2026-03-29', '2026-03-29')).toMatchObject([{ turns: 2 }]);
     expect(() => days('Mars/Olympus')).toThrow(RangeError);
@@ -107,11 +108,11 @@ describe('§2: the figures of a day', () => {
 });
 
 describe('§2: the file of the figures', () => {
-  it('is read again after a restart, where the total of a session goes on, and only its owner can read it', () => {
+  it('is read again after a restart, where the total of a session continues, and only its owner can read it', () => {
     const first = opened();
     first.spending.turn('s1');
     first.total('s1', 1.42);
-    // A crash cuts the last line off.
+    // A crash truncates the last line.
     appendFileSync(first.file, '{"at":17');
     const second = opened({ file: first.file, at: '2026-03-14T09:20:00Z' });
     second.total('s1', 2);
@@ -124,7 +125,7 @@ describe('§2: the file of the figures', () => {
     expect(statSync(first.file).mode & 0o777).toBe(0o600);
   });
 
-  it('holds 400 days', () => {
+  it('keeps 400 days', () => {
     const { spending, file, time, days } = opened({ at: '2025-01-01T00:00:00Z' });
     spending.turn('s1');
     time.ms += 2 * day;
@@ -148,7 +149,7 @@ describe('§2: the file of the figures', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('"session-0"');
   });
 
-  it('costs nothing but the figures where it cannot be written, and is whole once it can', () => {
+  it('costs only the figures if it cannot be written, and is complete once it can', () => {
     const folder = home.folder();
     const file = join(folder, 'missing', 'spending.jsonl');
     const { spending, troubles, days } = opened({ file });
@@ -157,7 +158,7 @@ describe('§2: the file of the figures', () => {
     expect(days()).toMatchObject([{ turns: 1 }]);
   });
 
-  it('keeps its good rows when an odd one is among them', () => {
+  it('keeps its valid rows if one is invalid', () => {
     const { spending, file } = opened();
     spending.turn('s1');
     writeFileSync(file, `null\n[]\n{"at":"x"}\nodd\n${readFileSync(file, 'utf8')}`);

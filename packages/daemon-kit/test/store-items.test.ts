@@ -1,4 +1,7 @@
-/** The log of operations on disk, against a model: after writes, crashes and restarts, every reader has the daemon's list. */
+/**
+ * The log of operations on disk, against a model: after writes, crashes and restarts, every reader has the daemon's
+ * list.
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +75,7 @@ const closing = (item: Item): Record<string, unknown> =>
 const isOver = ({ part }: Item) => part.kind === 'text' && part.open !== true;
 
 describe('the log of a session, against a model', () => {
-  it('gives every reader the same list, whatever was lost in between, and every page as a part of it', () => {
+  it('gives every reader the same list after any loss, and every page as a part of it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(step, fc.boolean(), fc.boolean()), { maxLength: 60 }),
@@ -109,7 +112,7 @@ describe('the log of a session, against a model', () => {
             let messages: string[] = [];
             if (one.do === 'restart') store = openStore(folder, now);
             else if (one.do === 'tidy') store.tidy('s');
-            // An agent may use a name twice: the item keeps its place.
+            // An agent can use an id twice: the item keeps its place.
             else if (one.do === 'put' && (!known || isOver(known))) changes = [put(uuid, partOf(one.kind), one.words)];
             else if (one.do === 'add' && known) changes = [{ op: 'add', uuid, text: one.words }];
             else if (one.do === 'close' && known) {
@@ -260,7 +263,7 @@ describe('a file', () => {
     expect(known).toEqual(['hello', 'the end']);
   });
 
-  it('of which more than half was replaced is written again, with every uuid', () => {
+  it('is rewritten when more than half of it was replaced, with every uuid', () => {
     const folder = folders.make();
     const store = openStore(folder, ticking());
     store.create('s', '/p');
@@ -278,7 +281,7 @@ describe('a file', () => {
     expect(statSync(fileIn(folder)).mode & 0o777).toBe(0o600);
   });
 
-  it('with unknown rows gives back everything else', () => {
+  it('with unknown rows returns everything else', () => {
     const folder = folders.make();
     const store = openStore(folder, ticking());
     store.create('s', '/p');

@@ -8,7 +8,7 @@ import { temporaryFolders } from './folders.ts';
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
 const onlyFile = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
-/** This many messages from elsewhere. */
+/** This many local messages. */
 const elsewhere = (count: number): HistoryMessage[] =>
   Array.from({ length: count }, (_, index) => ({
     uuid: `00000000-0000-5000-8000-${`${index}`.padStart(12, '0')}`,
@@ -21,7 +21,7 @@ const items = (messages: readonly HistoryMessage[]) =>
   messages.map((message) => ({ ...message, part: { kind: message.role === 'USER' ? 'user' : 'text' } }));
 
 describe('the message store', () => {
-  it('gives back the messages after a restart, with the same uuids and times', () => {
+  it('returns the messages after a restart, with the same uuids and times', () => {
     const folder = folders.make();
     const before = openStore(folder);
     before.create('s1', '/project');
@@ -37,7 +37,7 @@ describe('the message store', () => {
     expect(after.sessions()).toEqual(before.sessions());
   });
 
-  it('knows title, path, last message, count and time of each session, newest activity first', () => {
+  it('lists title, path, last message, count and time of each session, newest activity first', () => {
     let now = Date.parse('2026-01-01T00:00:00.000Z');
     const store = openStore(folders.make(), () => (now += 1000));
     store.create('old', '/a');
@@ -52,7 +52,7 @@ describe('the message store', () => {
     expect(second?.title).toBe(`First line ${'x'.repeat(69)}`);
   });
 
-  it('survives a line cut off by a crash: the rest is read, and the next message is not appended to it', () => {
+  it('survives a truncated line after a crash: the rest can be read, and the next message starts a new line', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -80,7 +80,7 @@ describe('the message store', () => {
     expect(again.unreadable).toBe(5);
   });
 
-  it('adds messages from elsewhere in order, each once, whatever is offered again', () => {
+  it('adds local messages in order, each once, even if they are offered again', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -93,7 +93,7 @@ describe('the message store', () => {
     expect(openStore(folder).sessions()).toEqual(store.sessions());
   });
 
-  it('that crashed while it added many gives back the first of them, and adds the others', () => {
+  it('returns the first of many messages after a crash while adding them, and adds the others later', () => {
     const folder = folders.make();
     const store = openStore(folder);
     store.create('s1', '');
@@ -107,7 +107,7 @@ describe('the message store', () => {
     expect(again.messages('s1')).toEqual(elsewhere(100));
   });
 
-  it('keeps its files to their owner', () => {
+  it('makes its files readable for their owner only', () => {
     const folder = join(folders.make(), 'sessions');
     const store = openStore(folder);
     store.create('s1', '');
@@ -127,14 +127,14 @@ describe('the message store', () => {
     },
   );
 
-  it('keeps names apart that differ only in case, also on file systems that do not', () => {
+  it('distinguishes names that differ only in case, even on file systems that do not', () => {
     const folder = folders.make();
     const store = openStore(folder);
     for (const id of ['abc', 'ABC', 'Abc']) store.create(id, '');
     expect(new Set(readdirSync(folder).map((name) => name.toLowerCase())).size).toBe(3);
   });
 
-  it('has nothing for an unknown session', () => {
+  it('returns nothing for an unknown session', () => {
     const store = openStore(folders.make());
     expect(store.messages('nobody')).toBeUndefined();
     expect(store.session('nobody')).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The frames of a transcript (ADR 35): what is joined, what is left out, and the versions that show it. */
+/** The frames of a transcript (ADR 35): joined operations, omitted ones, and the versions that show it. */
 import { describe, expect, it } from '@jest/globals';
 import { type Operation, transcriptLimits } from '@relay/protocol';
 import type { Fields } from '../src/transcript/content.ts';
@@ -6,7 +6,7 @@ import { createMapper } from '../src/transcript/mapper.ts';
 import { createStream } from '../src/transcript/stream.ts';
 import { manualClock } from './clocks.ts';
 
-/** A stream whose log is a number: `write` makes a change of the next version, as the store does. */
+/** A stream whose log is a number: `write` creates a change of the next version, like the store. */
 function stream() {
   const clock = manualClock();
   const frames: { v: number; ops: readonly Operation[] }[] = [];
@@ -22,7 +22,7 @@ function stream() {
     send: () => (state.receives ? ({ v, ops }) => void frames.push({ v, ops }) : undefined),
   });
   const write = (...ops: Operation[]) => one.push(ops, state.version + 1);
-  /** A frame that is due at once is sent at the end of the current tick. */
+  /** A frame that is due at once is sent after the current tick. */
   const tick = () => Promise.resolve();
   return { clock, frames, state, write, tick };
 }
@@ -48,7 +48,7 @@ describe('the changes of a session', () => {
     expect(frames).toHaveLength(2);
   });
 
-  it('are four frames a second at most, without a word lost', async () => {
+  it('are at most four frames a second, without losing text', async () => {
     const { clock, frames, write, tick } = stream();
     const words = Array.from({ length: 1000 }, (_, n) => `${n} `);
     for (const word of words) {
@@ -66,7 +66,7 @@ describe('the changes of a session', () => {
     ['one of more than 48 KiB', [add('a', 'x'.repeat(transcriptLimits.operationBytes))]],
     ['some of more than 64 KiB', Array.from({ length: 5 }, (_, n) => add(`${n}`, 'x'.repeat(15 * 1024)))],
     ['more than 1,000', Array.from({ length: transcriptLimits.operations + 1 }, (_, n) => add(`${n}`, 'x'))],
-  ])('are a skipped version, which apps ask for: %s', async (_name, ops) => {
+  ])('are a skipped version, which apps request: %s', async (_name, ops) => {
     const { clock, frames, state, write, tick } = stream();
     write(add('a', 'before'));
     await tick();
@@ -82,7 +82,7 @@ describe('the changes of a session', () => {
     ]);
   });
 
-  it('to one text stay apart where they would be more than 48 KiB together', async () => {
+  it('to one text stay apart if they would exceed 48 KiB together', async () => {
     const { clock, frames, write, tick } = stream();
     const pieces = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(15 * 1024));
     write(...pieces.map((piece) => add('a', piece)));
@@ -94,7 +94,7 @@ describe('the changes of a session', () => {
     expect(textOf(frames)).toBe(pieces.join(''));
   });
 
-  it('without a relay that takes them are skipped versions too', async () => {
+  it('are skipped versions too if the relay does not accept them', async () => {
     const { clock, frames, state, write, tick } = stream();
     state.receives = false;
     for (let n = 0; n < 3; n += 1) {
@@ -110,7 +110,7 @@ describe('the changes of a session', () => {
 });
 
 describe('the output of a tool', () => {
-  it('past its bound is shown again every 2 s at most, and at its end', () => {
+  it('beyond its bound is shown again every 2 s at most, and after its last byte', () => {
     let now = 0;
     const options = { sessionId: 's', cwd: '/', detail: 'full', thoughts: true } as const;
     const mapper = createMapper({ ...options, now: () => now });

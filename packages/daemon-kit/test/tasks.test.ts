@@ -23,7 +23,7 @@ const agent = (act: (report: TurnReport) => Partial<RunningTurn> | void): Agent 
 });
 
 describe('a task (specification §3)', () => {
-  it('goes through status, SESSION_STARTED, its events, one end, and status', async () => {
+  it('goes through status, SESSION_STARTED, its events, one outcome, and status', async () => {
     const { connection } = await begin(
       playing([
         { type: 'progress', action: 'Reading', target: 'README.md' },
@@ -87,7 +87,7 @@ describe('a task (specification §3)', () => {
     ]);
   });
 
-  it('ends with ERROR when the session to resume is not known', async () => {
+  it('fails with ERROR if the session to resume is unknown', async () => {
     const { connection } = await begin(echo());
     connection.send({ type: 'task_resume', task_id: 't1', session_id: 'nobody', message: 'hello' });
     expect((await connection.event('ERROR', 't1')).error).toContain('no such session');
@@ -98,7 +98,7 @@ describe('a task (specification §3)', () => {
   it.each<[string, Agent, string]>([
     ['reports an error', playing([{ type: 'error', error: 'broken {message}' }]), 'broken hello'],
     ['crashes in the middle', playing([{ type: 'progress', action: 'x' }, { type: 'crash' }]), 'crashed'],
-    ['ends without an answer', playing([{ type: 'progress', action: 'x' }]), 'without an answer'],
+    ['finishes without an answer', playing([{ type: 'progress', action: 'x' }]), 'without an answer'],
     ['has no turn for the message', playing({ match: '^never$', steps: [{ type: 'crash' }] }), 'no turn'],
     [
       'throws while it starts',
@@ -108,12 +108,12 @@ describe('a task (specification §3)', () => {
       'cannot even start',
     ],
     [
-      'rejects with something that is no Error',
+      'rejects with a value other than an Error',
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- agents may be written in plain JavaScript
       agent(() => ({ ended: Promise.reject('a bare text') })),
       'a bare text',
     ],
-  ])('has exactly one end, ERROR, when the agent %s', async (_name, broken, words) => {
+  ])('has exactly one outcome, ERROR, when the agent %s', async (_name, broken, words) => {
     const { connection } = await begin(broken);
     start(connection, 't1');
     expect((await connection.event('ERROR', 't1')).error).toContain(words);
@@ -122,7 +122,7 @@ describe('a task (specification §3)', () => {
     expect(connection.ends('t1')).toHaveLength(1);
   });
 
-  it('has exactly one end when the agent reports several and then fails', async () => {
+  it('has exactly one outcome when the agent reports several and then fails', async () => {
     const { connection } = await begin(
       agent((report) => {
         report.complete('first');
@@ -141,7 +141,7 @@ describe('a task (specification §3)', () => {
     expect(connection.words().slice(2)).toEqual(['status[t1]', 'SESSION_STARTED t1', 'TASK_COMPLETE t1', 'status[]']);
   });
 
-  it('cancels an agent that lingers after its end, so that the session can continue', async () => {
+  it('cancels an agent that lingers after its result, so that the session can continue', async () => {
     let cancelled = 0;
     const relay = await home.relay();
     const lingering: Agent = {
@@ -168,7 +168,7 @@ describe('a task (specification §3)', () => {
     expect(cancelled).toBeGreaterThanOrEqual(1);
   });
 
-  it('is not run again when its id comes again', async () => {
+  it('does not run again when its id is repeated', async () => {
     const { connection } = await begin(echo());
     start(connection, 't1');
     await connection.event('TASK_COMPLETE', 't1');
@@ -182,7 +182,7 @@ describe('a task (specification §3)', () => {
     ]);
   });
 
-  it('waits for the turn before it in the same session, while other sessions run', async () => {
+  it('waits for the earlier turn of the same session, while other sessions run', async () => {
     const { connection } = await begin(
       playing(
         { match: '^hang', steps: [{ type: 'hang' }] },
@@ -208,7 +208,7 @@ describe('a task (specification §3)', () => {
     await connection.status();
   });
 
-  it('is followed after task_cancel by nothing but a status without it', async () => {
+  it('sends nothing after task_cancel but a status without it', async () => {
     const { connection } = await begin(
       playing({ match: '^hang', steps: [{ type: 'progress', action: 'Waiting' }, { type: 'hang' }] }, [
         { type: 'complete', text: 'ok' },
@@ -241,14 +241,14 @@ describe('a task (specification §3)', () => {
     expect(connection.ends('t2')).toEqual([]);
   });
 
-  it('that is unknown may be cancelled; the answer is a status', async () => {
+  it('that is unknown can be cancelled; the reply is a status', async () => {
     const { connection } = await begin(echo());
     await connection.status();
     connection.send({ type: 'task_cancel', task_id: 'unknown' });
     await connection.status();
   });
 
-  it('ends with ERROR when the daemon is stopped, before the socket closes', async () => {
+  it('fails with ERROR when the daemon is stopped, before the socket closes', async () => {
     const { connection, daemon } = await begin(playing([{ type: 'hang' }]));
     start(connection, 't1');
     await connection.status('t1');
@@ -258,7 +258,7 @@ describe('a task (specification §3)', () => {
     expect(connection.ends('t1')).toMatchObject([{ error: 'The daemon was stopped.' }]);
   });
 
-  it('has fields that stay within their bounds, whatever the agent reports', async () => {
+  it('keeps its fields within their bounds for any report of the agent', async () => {
     const { connection } = await begin(
       agent((report) => {
         report.progress('é'.repeat(10_000), 'x'.repeat(10_000));

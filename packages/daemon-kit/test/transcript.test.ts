@@ -42,7 +42,7 @@ const text = (words: string, messageId?: string) => ({
 });
 const tool = (id: string, more: object) => ({ sessionUpdate: 'tool_call', toolCallId: id, ...more });
 
-/** The state of an app: from frames in order, without any request. */
+/** The state of an app from frames in order, without any request. */
 const heard = ({ frames }: DoubleConnection): { items: Item[]; v: number | undefined; gaps: number } => {
   let items: Item[] = [];
   let v: number | undefined;
@@ -75,7 +75,7 @@ async function begun(declares: string[] = ['transcript'], more: Partial<Agent> =
   return { relay, daemon, connection, turn, sessionId: sessionId!, uuid, storeDir, ...(await turn()) };
 }
 
-/** Words, a tool, words. */
+/** A text, a tool, a text. */
 function work(report: TurnReport) {
   report.update?.(text('Looking ', 'm1'));
   report.update?.(text('at the parser', 'm1'));
@@ -92,7 +92,7 @@ function work(report: TurnReport) {
 }
 
 describe('a turn, for a relay that accepts transcripts', () => {
-  it('is sent as operations that build the same items as a page, with the uuids of the relay and of its end', async () => {
+  it('is sent as operations that build the same items as a page, with the uuids of the relay and of its result', async () => {
     const { relay, connection, report, end, sessionId, uuid } = await begun();
     work(report);
     report.complete('All done.');
@@ -122,7 +122,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(sessions).toMatchObject([{ message_count: 3, last_message: 'All done.' }]);
   });
 
-  it('has the members of its frames in the order in which a relay forwards them, and no OUTPUT', async () => {
+  it('has the members of its frames in the order that lets a relay forward them, and no OUTPUT', async () => {
     const { connection, report, end } = await begun();
     work(report);
     report.output('42 passed');
@@ -136,7 +136,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(connection.words()).not.toContain('OUTPUT t1');
   });
 
-  it('carries the text for other apps where its operations add another one, in frames that a relay forwards', async () => {
+  it('has a separate text for other apps if its operations add a different one, in frames that a relay forwards', async () => {
     const { connection, report, end } = await begun();
     const output = `${'x'.repeat(transcriptLimits.frameBytes)}\u0001`;
     report.update?.(text('Looking', 'm1'));
@@ -147,14 +147,14 @@ describe('a turn, for a relay that accepts transcripts', () => {
     end();
     await connection.event('TASK_COMPLETE', 't1');
     const frames = connection.frames.flatMap((frame) => ('ops' in frame ? [frame] : []));
-    // As OUTPUT would be: joined with the words before it, and cut to the last 64 KiB.
+    // Equals OUTPUT: joined with the earlier text, and cut to the last 64 KiB.
     const shown = frames.map(({ ops }) => shownText(ops)).join('');
     expect(shown === `[… 9 characters left out]\n${output.slice(1)}`).toBe(true);
     for (const frame of frames) expect(JSON.stringify(frame).length).toBeLessThan(transcriptLimits.frameBytes);
     expect(heard(connection).gaps).toBe(0);
   });
 
-  it('has messages also for the words that do not end it, once each', async () => {
+  it('has messages for texts that do not complete it too, once each', async () => {
     const { connection, report, end, sessionId } = await begun();
     work(report);
     report.complete('All done.');
@@ -172,7 +172,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(messages.every((message) => !('part' in message))).toBe(true);
   });
 
-  it('keeps its words although the agent gave an earlier message the same name', async () => {
+  it('keeps its text even if the agent gave an earlier message the same id', async () => {
     const agent: Agent = {
       tellsUpdates: true,
       start({ message }, report) {
@@ -198,13 +198,13 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(heard(connection).items).toEqual(messages);
   });
 
-  it('has one item for what it used and cost, brought up to date', async () => {
+  it('has one item for its usage and cost, which is kept up to date', async () => {
     const { connection, report, end, sessionId } = await begun();
     const used = (more: object) => report.update!({ sessionUpdate: 'usage_update', size: 200_000, ...more });
     used({ used: 1000 });
     work(report);
     used({ used: 2500, cost: { amount: 0.42, currency: 'USD' } });
-    // Shapes that are none change nothing.
+    // Invalid shapes change nothing.
     used({ used: -1, cost: { amount: 'much' } });
     report.complete('All done.');
     end();
@@ -216,7 +216,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     ]);
   });
 
-  it('§2: keeps cost and limits of the agent, and drops an amount or a limit that makes no sense', async () => {
+  it('§2: keeps cost and limits of the agent, and drops a nonsensical amount or limit', async () => {
     const { connection, report, end, sessionId } = await begun();
     const limit = { id: 'five_hour', name: '5 hours', used: 0.72, resets: '2026-03-14T12:00:00Z', as_of: '2026-03-14T09:15:00Z' }; // prettier-ignore
     const used = (more: object) => report.update!({ sessionUpdate: 'usage_update', used: 1, ...more });
@@ -238,7 +238,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     ]);
   });
 
-  it('that is cancelled keeps its words, and shows the cancel', async () => {
+  it('keeps its text after a cancel, and shows the cancel', async () => {
     const { connection, report, sessionId } = await begun();
     report.update?.(text('Half an ans', 'm1'));
     report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
@@ -260,12 +260,12 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(responses).toMatchObject([{ content: 'Half an ans' }, { content: 'and then' }]);
   });
 
-  it('that a killed daemon left is closed, its call as unknown, at the next start, under the same uuids', async () => {
+  it('of a killed daemon is closed at the next start, its call as unknown, under the same uuids', async () => {
     const { connection, report, sessionId, storeDir, relay, daemon } = await begun();
     report.update?.(text('Half an ans', 'm1'));
     report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
     const before = await page(connection, sessionId);
-    // The files at the moment when the process is killed.
+    // The files at the moment of the kill.
     const copy = home.folder();
     cpSync(storeDir, copy, { recursive: true });
     await daemon.stop();
@@ -282,15 +282,15 @@ describe('a turn, for a relay that accepts transcripts', () => {
       ['error', undefined],
     ]);
     expect(after.v!).toBeGreaterThan(before.v!);
-    // An app's earlier copy is updated by the changes.
+    // The changes update an app's earlier copy.
     const changed = await page(again, sessionId, { parts: true, changed: before.v });
     expect(changed.reset).toBeUndefined();
     expect(mergeItems(before.messages, changed.messages)).toEqual(after.messages);
   });
 });
 
-describe('asking for changes', () => {
-  it('of the current version is answered with nothing, of an unknown one with the newest page', async () => {
+describe('requesting changes', () => {
+  it('returns nothing for the current version, and the newest page for an unknown one', async () => {
     const { connection, report, end, sessionId } = await begun();
     work(report);
     report.complete('All done.');
@@ -305,7 +305,7 @@ describe('asking for changes', () => {
     }
   });
 
-  it('has its items last, so that an instance can forward them as text', async () => {
+  it('returns the items last, so that an instance can forward them as text', async () => {
     const { connection, sessionId } = await begun();
     await page(connection, sessionId);
     const frame = connection.texts.findLast((candidate) => candidate.startsWith('{"type":"messages"'))!;
@@ -313,8 +313,8 @@ describe('asking for changes', () => {
   });
 });
 
-describe('with a relay that accepts no transcript', () => {
-  it('nothing changed: OUTPUT, one message per end, no new field', async () => {
+describe('with a relay that does not accept transcripts', () => {
+  it('nothing changed: OUTPUT, one message per outcome, no new field', async () => {
     const { connection, report, end, sessionId } = await begun([]);
     work(report);
     report.output('42 passed');
@@ -341,7 +341,7 @@ describe('with a relay that accepts no transcript', () => {
     expect('v' in answer).toBe(false);
   });
 
-  it('a question comes with the words before it', async () => {
+  it('a question includes the earlier text', async () => {
     const { connection, report, sessionId } = await begun([]);
     report.update?.(text('I have a plan.', 'm1'));
     report.wait({ prompt: 'Go?', result: 'Go?', said: 'I have a plan.', options: ['Yes'] });
@@ -378,7 +378,7 @@ it('--transcript outline sends titles and states, --thoughts off sends no though
   });
 });
 
-it('a thought is marked as one, so that apps that know no items do not show it as output', () => {
+it('a thought is marked, so that apps without items do not show it as output', () => {
   const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
   const think = (text: string) =>
     mapper.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } });
@@ -386,7 +386,7 @@ it('a thought is marked as one, so that apps that know no items do not show it a
   expect(think('plan')).toMatchObject([{ op: 'add', to: 'thought', text: 'plan' }]);
 });
 
-it('a plan that the agent repeats when the next turn begins is no item of its own, live and read', async () => {
+it('a plan that the agent repeats at the start of the next turn is not a new item, live and read', async () => {
   const plan = (status: string) => ({ sessionUpdate: 'plan', entries: [{ content: 'Look', status }] });
   const read = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0, replay: true });
   const ask = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'Go on' } };
@@ -411,7 +411,7 @@ it('a plan that the agent repeats when the next turn begins is no item of its ow
   expect(messages.map(({ part }) => part.kind)).toEqual(['user', 'plan', 'text', 'user', 'text']);
 });
 
-it('a turn with many calls remembers the newest that ended, and every one that runs', () => {
+it('a turn with many calls remembers the newest completed ones, and every running one', () => {
   const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
   const call = (id: string, more: object, sessionUpdate = 'tool_call_update') =>
     mapper.update({ sessionUpdate, toolCallId: id, ...more });

@@ -26,7 +26,7 @@ const activities = (connection: DoubleConnection) =>
   connection.frames.filter((frame) => frame.type === 'session_activity');
 
 describe('session_activity (specification §6.3)', () => {
-  it('is sent for a watched session on every change, with is_completion at the end of a turn', async () => {
+  it('is sent for a watched session on every change, with is_completion after a turn', async () => {
     const { connection, sessionId } = await session();
     connection.send({ type: 'watch_session', session_id: sessionId, file_path: '' });
     resume(connection, sessionId, 't1');
@@ -48,7 +48,7 @@ describe('session_activity (specification §6.3)', () => {
     ]);
   });
 
-  it('says is_completion false when the turn failed or waits: those have events of their own', async () => {
+  it('has is_completion false when the turn failed or waits: both have their own events', async () => {
     const { connection, sessionId } = await session();
     connection.send({ type: 'watch_session', session_id: sessionId });
     resume(connection, sessionId, 't1', 'fail');

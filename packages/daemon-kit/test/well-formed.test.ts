@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { wellFormedJson } from '../src/well-formed.ts';
 
 describe('B12: frames of a daemon', () => {
-  it('contain no half character, and everything else as it was', () => {
+  it('contain no half character, and all other text unchanged', () => {
     const odd = fc.constantFrom('\\', 'u', '\ud83d', '\udd8a', '\u{1f98a}', 'd83d', '"');
     fc.assert(
       fc.property(fc.array(odd), (pieces) => {

@@ -1,4 +1,4 @@
-/** The number of statements per task, on the path of every message (see ARCHITECTURE, "What each frame costs"). */
+/** The number of statements per task, on the path of every message (see docs/internals.md, "The cost of each frame"). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import {

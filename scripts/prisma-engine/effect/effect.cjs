@@ -1,5 +1,6 @@
-// Prisma tries two shapes for the value that prisma.config.ts exports: a plain object, then the value of its own `defineConfig`. This
-// stand-in refuses to check the first shape, and the second is known by a mark. So the file must call `defineConfig`.
+// Prisma tries two shapes for the value that prisma.config.ts exports: a plain object, then the value of its own
+// `defineConfig`. This stand-in refuses the first shape, and recognises the second by a mark. So the file must call
+// `defineConfig`.
 const left = (error) => ({ _tag: 'Left', left: error });
 const right = (value) => ({ _tag: 'Right', right: value });
 const isLeft = ({ _tag }) => _tag === 'Left';

@@ -1,11 +1,11 @@
-/** Shared by the tests of `/ws/attention`: frames put into a user's history, and clients that do exactly what the test says. */
+/** Shared by the tests of `/ws/attention`: publishes frames to a user's history, and runs scripted clients. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { type UserFrameKind, encodeUserFrame } from '@relay/protocol';
 import type { TestRelay } from '@relay/testing';
 
-/** Frames as gateways hand them over, numbered. Resolves with the offset of the entry when it is in the history. */
+/** Publishes numbered frames like a gateway. Resolves with the offset once the entry is in the history. */
 export function sayer(relay: TestRelay, user: string) {
   const { backplane } = relay.gateways[0]!;
   const userId = relay.issuer.userId(user);
@@ -38,7 +38,7 @@ export function clientFrame(opcode: number, payload: Buffer | string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode, ...length, 0, 0, 0, 0]), bytes]);
 }
 
-/** The payloads of the whole, unmasked text frames in these bytes. */
+/** The payloads of the complete, unmasked text frames in these bytes. */
 export function textFrames(bytes: Buffer): string[] {
   const texts: string[] = [];
   let at = 0;
@@ -57,7 +57,7 @@ export function textFrames(bytes: Buffer): string[] {
   return texts;
 }
 
-/** A client that has shaken hands and from then on reads nothing until `resume`, and never answers. */
+/** A client that completes the handshake, then reads nothing until `resume` and never answers. */
 export async function dialDeaf(relay: TestRelay, user: string, query = ''): Promise<Socket> {
   const { hostname, port } = new URL(relay.url);
   const line = connect({ host: hostname, port: Number(port) });
@@ -73,7 +73,7 @@ export async function dialDeaf(relay: TestRelay, user: string, query = ''): Prom
   return line;
 }
 
-/** The number of connections that the api of this relay has ended with this code so far. */
+/** The number of connections that this relay's api has closed with this code so far. */
 export async function closedWith(relay: TestRelay, code: number): Promise<number> {
   const line = (await relay.apis[0]!.metrics.text())
     .split('\n')

@@ -8,7 +8,7 @@ const isRefusal = validator(ErrorResponse);
 const kinds = ['header', 'protocol', 'access_token', 'token', 'ticket'] as const;
 type Kind = (typeof kinds)[number];
 
-describe('who may listen on /ws/attention', () => {
+describe('authentication on /ws/attention', () => {
   let relay: TestRelay;
   beforeAll(async () => {
     relay = await startRelay({
@@ -37,7 +37,7 @@ describe('who may listen on /ws/attention', () => {
     return refusal;
   };
 
-  it.each(kinds)('is told by %s, and hears what is the user’s', async (kind) => {
+  it.each(kinds)('accepts the token as %s, and sends the frames of its user only', async (kind) => {
     const app = await connectApp(relay, { credential: kind, token: await credentialOf(kind) });
     await sayer(relay, 'mallory').append(0);
     await sayer(relay, 'alice').append(1);
@@ -46,7 +46,7 @@ describe('who may listen on /ws/attention', () => {
     await app.close();
   });
 
-  it('must be told', async () => {
+  it('requires a credential', async () => {
     const { headers } = await expectRefused({ credential: 'none' }, 'UNAUTHORIZED');
     expect(headers['www-authenticate']).toMatch(/^Bearer/);
   });
@@ -58,17 +58,17 @@ describe('who may listen on /ws/attention', () => {
     ['garbage', { token: 'garbage' }],
     ['garbage as a ticket', { credential: 'ticket', token: 'garbage' }],
     ['an empty ticket', { credential: 'ticket', token: '' }],
-  ])('is not told by %s', async (_what, options) => {
+  ])('refuses %s', async (_what, options) => {
     const refusal = (await connectApp(relay, options).catch((error: unknown) => error)) as { status: number };
     expect(refusal).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.stringMatching(/^Bearer/) } });
   });
 
-  it('is refused when the token has expired', async () => {
+  it('refuses an expired token', async () => {
     await expectRefused({ token: relay.token('alice', { expiresInSeconds: -60 }) }, 'TOKEN_EXPIRED');
   });
 
   const pairs = kinds.flatMap((one, index) => kinds.slice(index + 1).map((other) => [one, other] as const));
-  it.each(pairs)('must be told once: %s and %s together are 400', async (one, other) => {
+  it.each(pairs)('returns 400 for two kinds of credential at once: %s and %s', async (one, other) => {
     const parts: Record<Kind, () => Promise<{ headers?: Record<string, string>; query?: string }>> = {
       header: () => Promise.resolve({ headers: { Authorization: `Bearer ${relay.token()}` } }),
       protocol: () => Promise.resolve({ headers: { 'Sec-WebSocket-Protocol': `relay.v1, bearer.${relay.token()}` } }),
@@ -84,20 +84,20 @@ describe('who may listen on /ws/attention', () => {
     expect(answer).toContain('INVALID_REQUEST');
   });
 
-  it('must be told once: the same kind twice is 400', async () => {
+  it('returns 400 for the same kind of credential twice', async () => {
     for (const name of ['access_token', 'token', 'ticket']) {
       const answer = await sendBytes(relay.url, handshake(`/ws/attention?${name}=a&${name}=b`, {}));
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     }
   });
 
-  it('D6: is a user: a device gets the 401 of an unknown token', async () => {
+  it('D6: requires a user: a device gets the 401 of an unknown token', async () => {
     const { refreshToken } = await registerDevice(relay);
     for (const credential of [...kinds, 'ticket'] as const)
       await expectRefused({ credential, token: refreshToken }, 'INVALID_TOKEN');
   });
 
-  it('has the scope sessions:read', async () => {
+  it('requires the scope sessions:read', async () => {
     const token = relay.token('alice', { scopes: ['sessions:write', 'devices:read', 'devices:write'] });
     const { headers } = await expectRefused({ token }, 'INSUFFICIENT_SCOPE');
     expect(headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="sessions:read"');
@@ -106,14 +106,14 @@ describe('who may listen on /ws/attention', () => {
   });
 
   describe('by ticket', () => {
-    it('is let in once, on any instance', async () => {
+    it('admits one connection, on any instance', async () => {
       const token = await ticket();
       const app = await connectApp(relay, { credential: 'ticket', token, api: 1 });
       await app.close();
       for (const api of [0, 1]) await expectRefused({ credential: 'ticket', token, api }, 'INVALID_TOKEN');
     });
 
-    it('is let in once, however many try at the same time', async () => {
+    it('admits one connection, however many try at the same time', async () => {
       const token = await ticket();
       const outcomes = await Promise.allSettled(
         Array.from({ length: 6 }, (_, n) => connectApp(relay, { credential: 'ticket', token, api: n % 2 })),
@@ -121,15 +121,15 @@ describe('who may listen on /ws/attention', () => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
-    it('is let in for its time only', async () => {
+    it('is valid for its lifetime only', async () => {
       const token = await ticket();
-      // Its time is 1 s. This socket lives for longer, to the second.
+      // A ticket lives for 1 s. This socket lives longer, to the second.
       const clock = await connectApp(relay, { token: relay.token('clock', { expiresInSeconds: 2 }) });
       await clock.closed;
       await expectRefused({ credential: 'ticket', token }, 'INVALID_TOKEN');
     });
 
-    it('is who asked for it, for as long as the token that asked', async () => {
+    it('acts as the user that requested it, until the requesting token expires', async () => {
       const token = relay.token('bob', { expiresInSeconds: 2 });
       const { body } = await relay.call('createTicket', { user: null, headers: { Authorization: `Bearer ${token}` } });
       const app = await connectApp(relay, { credential: 'ticket', token: body.ticket });
@@ -138,7 +138,7 @@ describe('who may listen on /ws/attention', () => {
       expect((await app.closed).code).toBe(4401);
     });
 
-    it('is no longer valid when it was revoked meanwhile', async () => {
+    it('becomes invalid when its user is revoked after it was issued', async () => {
       const token = await ticket('eve');
       const witness = await connectApp(relay, { user: 'eve' });
       await relay.gateways[0]!.backplane.publishControl(
@@ -149,14 +149,14 @@ describe('who may listen on /ws/attention', () => {
     });
   });
 
-  describe('from a page', () => {
-    it.each(['https://relay.example.com', 'https://app.example.com'])('of %s is let in', async (origin) => {
+  describe('from the origin', () => {
+    it.each(['https://relay.example.com', 'https://app.example.com'])('%s connects', async (origin) => {
       const app = await connectApp(relay, { origin });
       await app.close();
     });
 
     it.each(['https://evil.example.com', 'http://app.example.com', 'https://app.example.com:444', 'null', 'garbage'])(
-      'of %s is not, whatever the credential',
+      '%s is refused, whatever the credential',
       async (origin) => {
         await expectRefused({ origin }, 'ORIGIN_NOT_ALLOWED');
         await expectRefused({ origin, credential: 'none' }, 'ORIGIN_NOT_ALLOWED');
@@ -165,7 +165,7 @@ describe('who may listen on /ws/attention', () => {
   });
 
   it.each(['/ws', '/ws/', '/ws/other', '/ws/attention/x', '/ws/daemon', '//', '/api/sessions', '/ws/attention%2f'])(
-    'finds nothing under %s',
+    'returns 404 for the path %s',
     async (path) => {
       const answer = await sendBytes(relay.url, handshake(path, { Authorization: `Bearer ${relay.token()}` }));
       expect(answer).toMatch(/^HTTP\/1\.1 404 /);
@@ -173,7 +173,7 @@ describe('who may listen on /ws/attention', () => {
     },
   );
 
-  it('speaks WebSocket as it is spoken today', async () => {
+  it('supports the current WebSocket version only', async () => {
     const answer = await sendBytes(
       relay.url,
       handshake('/ws/attention', { Authorization: `Bearer ${relay.token()}`, 'Sec-WebSocket-Version': '7' }),

@@ -10,7 +10,7 @@ describe('device_removed', () => {
   });
   afterAll(() => scene.relay.stop());
 
-  it('goes to clients that sent since, after the device went offline; others hear only that', async () => {
+  it('reaches clients that sent since, after the device went offline; other clients get only that status', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const daemon = await connectDaemon(scene.relay);
     await modern.next('device_status', ({ deviceId }) => deviceId === daemon.deviceId);

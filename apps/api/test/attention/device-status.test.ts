@@ -24,7 +24,7 @@ describe('device_status', () => {
   const ofDevice = (deviceId: string, to: TestApp = app) =>
     to.inbox.all.filter((frame) => frame.deviceId === deviceId).map(({ status }) => status);
 
-  it('says online when a device connects, and offline when it has stayed away for the grace time', async () => {
+  it('sends online when a device connects, and offline when it stays away for the grace time', async () => {
     const daemon = await connectDaemon(relay);
     const ofIt = (frame: Frame) => frame.deviceId === daemon.deviceId;
     expect(expectFrame('device_status', await app.next('device_status', ofIt))).toEqual({
@@ -37,7 +37,7 @@ describe('device_status', () => {
     expect(expectFrame('device_status', await app.next('device_status', ofIt)).status).toBe('offline');
   });
 
-  it('says nothing when a newer connection replaces an older one, on whichever instance', async () => {
+  it('sends nothing when a newer connection replaces an older one, on either instance', async () => {
     const registration = await registerDevice(relay);
     const first = await connectDaemon(relay, { registration, gateway: 0 });
     await connectDaemon(relay, { registration, gateway: 1 });
@@ -51,7 +51,7 @@ describe('device_status', () => {
     expect(ofDevice(registration.deviceId)).toEqual(['online', 'offline']);
   });
 
-  it('goes to the owner of the device alone', async () => {
+  it("reaches the device's owner only", async () => {
     const bob = await connectApp(relay, { user: 'bob' });
     const mine = await connectDaemon(relay);
     const his = await connectDaemon(relay, { user: 'bob' });

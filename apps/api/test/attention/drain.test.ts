@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, startRelay } from '@relay/testing';
 
-describe('an instance that drains', () => {
+describe('a draining instance', () => {
   let relay: TestRelay;
   beforeAll(async () => {
     relay = await startRelay({ apis: 2 });
   });
   afterAll(() => relay.stop());
 
-  it('sends its apps away with 1001, lets no new ones in, and serves REST on; other instances take them', async () => {
+  it('closes its apps with 1001, accepts no new ones and still serves REST; other instances take the apps', async () => {
     const [leaving, staying] = relay.apis;
     const apps = await Promise.all([1, 2, 3].map(() => connectApp(relay)));
     const other = await connectApp(relay, { api: 1 });

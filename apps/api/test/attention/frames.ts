@@ -1,4 +1,4 @@
-/** Rules for a frame to apps: the shape of the protocol, with an offset only for connections that asked. */
+/** Checks for every frame to apps: the protocol's schema, and an offset only on connections that asked for one. */
 import { expect } from '@jest/globals';
 import { type AttentionFrame, attentionFrames, validator } from '@relay/protocol';
 import type { Frame } from '@relay/testing';

@@ -4,7 +4,7 @@ import { type TestApp, type TestRelay, connectApp, startRelay } from '@relay/tes
 import { clientFrame, closedWith, dialDeaf, sayer } from './app-door.ts';
 import { until } from '../until.ts';
 
-describe('what an app sends', () => {
+describe('a frame from an app', () => {
   let relay: TestRelay;
   let app: TestApp;
   beforeAll(async () => {
@@ -24,18 +24,18 @@ describe('what an app sends', () => {
   };
 
   it.each<[string, string]>([
-    ['no JSON', 'hello'],
+    ['invalid JSON', 'hello'],
     ['half an object', '{"type":'],
     ['an array', '[]'],
     ['a number', '7'],
     ['null', 'null'],
     ['nothing', ''],
     ['an object without a type', '{}'],
-    ['a type that is no text', '{"type":7}'],
-    ['a type of the relay', '{"type":"session_update","session":{}}'],
-    ['a type of daemons', '{"type":"status","running_tasks":[]}'],
+    ['a type that is not text', '{"type":7}'],
+    ['a frame type of the relay', '{"type":"session_update","session":{}}'],
+    ['a frame type of daemons', '{"type":"status","running_tasks":[]}'],
     ['auth without a token', '{"type":"auth"}'],
-    ['auth with a token that is no text', '{"type":"auth","token":{}}'],
+    ['auth with a token that is not text', '{"type":"auth","token":{}}'],
     ['a prototype', '{"__proto__":{"type":"auth","token":"x"}}'],
     ['deep nesting', '['.repeat(60_000)],
     ['U+0000', '{"type":"\\u0000"}'],
@@ -45,12 +45,12 @@ describe('what an app sends', () => {
     await stillHears();
   });
 
-  it('is ignored however often', async () => {
+  it('is ignored at any frame rate', async () => {
     for (let n = 0; n < 500; n += 1) app.socket.send(`garbage ${n}`);
     await renewed();
   });
 
-  it('may have 64 KiB, and closes with 1009 past it', async () => {
+  it('can have 64 KiB, and closes with 1009 past it', async () => {
     const own = await connectApp(relay);
     own.socket.send('x'.repeat(64 * 1024));
     await renewed(own);
@@ -59,20 +59,20 @@ describe('what an app sends', () => {
     await stillHears();
   });
 
-  it('may have 64 KiB in all its parts together', async () => {
+  it('can have 64 KiB in all its fragments together', async () => {
     const own = await connectApp(relay);
     own.socket.on('error', () => undefined);
     for (let part = 0; part < 5; part += 1) own.socket.send('x'.repeat(16 * 1024), { fin: part === 4 });
     expect((await own.closed).code).toBe(1009);
   });
 
-  it('is text: a binary frame closes with 1003', async () => {
+  it('must be text: a binary frame closes with 1003', async () => {
     const own = await connectApp(relay);
     own.socket.send(Buffer.from('{"type":"auth"}'));
     expect((await own.closed).code).toBe(1003);
   });
 
-  it('is UTF-8: anything else closes with 1007', async () => {
+  it('must be UTF-8: anything else closes with 1007', async () => {
     const line = await dialDeaf(relay, 'alice');
     line.resume();
     line.write(clientFrame(1, Buffer.from([0xff, 0xfe])));
@@ -80,17 +80,17 @@ describe('what an app sends', () => {
     line.destroy();
   });
 
-  it('is answered when it is a WebSocket ping', async () => {
+  it('gets a pong if it is a WebSocket ping', async () => {
     app.socket.ping('are you there');
     const [data] = (await once(app.socket, 'pong')) as [Buffer];
     expect(data.toString()).toBe('are you there');
   });
 
-  it('is not expected of who answers pings: only silence closes, with 4408', async () => {
+  it('is optional for a client that answers pings: only a silent client is closed, with 4408', async () => {
     const before = await closedWith(relay, 4408);
     const mute = await dialDeaf(relay, 'alice');
     await until('the mute one is closed', async () => (await closedWith(relay, 4408)) === before + 1);
-    // This one has said nothing either all the while, but its WebSocket answers.
+    // This client has also sent nothing, but its WebSocket answers pings.
     await stillHears();
     mute.destroy();
   });

@@ -18,7 +18,7 @@ describe('new_message', () => {
   const transcript = (nativeId: string, event: string, content: string, more: Record<string, unknown> = {}) =>
     scene.daemon.event('', event, { session_id: nativeId, content, ...more });
 
-  it('carries what the user said over REST to all sockets of the user, with the uuid of the answer', async () => {
+  it('carries a message sent over REST to all sockets of the user, with the uuid of the answer', async () => {
     const begun = await begin(scene, 'said');
     const { body } = await scene.relay.call('sendMessage', {
       params: { id: begun.id },
@@ -29,7 +29,7 @@ describe('new_message', () => {
     expectFrame('new_message', await saying('over REST', modern), { offset: true });
   });
 
-  it('carries what the agent answers, and an error as SYSTEM', async () => {
+  it("carries the agent's answer, and an error as SYSTEM", async () => {
     const begun = await begin(scene, 'answered');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'the answer' });
     expect(expectFrame('new_message', await saying('the answer'))).toMatchObject({
@@ -41,7 +41,7 @@ describe('new_message', () => {
     expect(expectFrame('new_message', await saying('the error')).message.role).toBe('SYSTEM');
   });
 
-  it('carries the live transcript of a session started locally, in the words of the daemon', async () => {
+  it('carries the live transcript of a session started locally, as the daemon wrote it', async () => {
     const id = await report(scene, 'desk');
     transcript('desk', 'USER_MESSAGE', 'typed locally', { uuid: 'u1', timestamp: '2026-01-02T03:04:05+01:00' });
     transcript('desk', 'AGENT_RESPONSE', 'answered locally', { uuid: 'u2', timestamp: 'not a time' });
@@ -56,7 +56,7 @@ describe('new_message', () => {
     });
   });
 
-  it('says once what arrives over several ways, in whichever order', async () => {
+  it('arrives once for a text that arrives several ways, in any order', async () => {
     const begun = await begin(scene, 'once', 'said over REST');
     // Some daemons repeat a message that the relay itself delivered.
     transcript('once', 'USER_MESSAGE', 'said over REST', { uuid: 'echo' });
@@ -81,7 +81,7 @@ describe('new_message', () => {
     expect(contents).toEqual(['said over REST', 'only once', 'the last']);
   });
 
-  it('takes user_message_uuid for the message of the user, whichever event carries it', async () => {
+  it("takes user_message_uuid as the uuid of the user's message, on any event", async () => {
     const begun = await begin(scene, 'by uuid');
     scene.daemon.event(begun.taskId, 'PROGRESS', { action: 'Reading', user_message_uuid: 'mine' });
     transcript('by uuid', 'USER_MESSAGE', 'what the daemon made of it', { uuid: 'mine' });
@@ -92,7 +92,7 @@ describe('new_message', () => {
     ).toBe(0);
   });
 
-  it('says the same words twice in different sessions, and by different people', async () => {
+  it('repeats equal texts of different sessions and of different users', async () => {
     for (const nativeId of ['here', 'there']) {
       await report(scene, nativeId);
       transcript(nativeId, 'AGENT_RESPONSE', 'same words');
@@ -102,7 +102,7 @@ describe('new_message', () => {
     }
   });
 
-  it('is cut at 256 KiB and says so', async () => {
+  it('is cut at 256 KiB and marked as truncated', async () => {
     await report(scene, 'long');
     transcript('long', 'AGENT_RESPONSE', `${'é'.repeat(limits.messageBytes / 2)}!`, { uuid: 'long' });
     const { message } = expectFrame(
@@ -113,7 +113,7 @@ describe('new_message', () => {
     expect(message.content).toBe('é'.repeat(limits.messageBytes / 2));
   });
 
-  it('does not come for an empty result', async () => {
+  it('is not sent for an empty result', async () => {
     const begun = await begin(scene, 'empty');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: '' });
     transcript('empty', 'AGENT_RESPONSE', 'marker of empty');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Frame, type TestApp, type TestDaemon, connectApp, connectDaemon } from '@relay/testing';
 import { type Begun, type Scene, begin, beginAndEnd, messageOf, openScene, report, sessionOf } from '../scene.ts';
 
-/** A frame in one line: what it is and what is new in it. */
+/** Describes a frame in one line: its type and its new content. */
 function line(frame: Frame): string {
   if (frame.type === 'new_message') return `message ${messageOf(frame).role}: ${messageOf(frame).content}`;
   if (frame.type === 'device_status') return `device ${frame.status as string}`;
@@ -17,8 +17,8 @@ function line(frame: Frame): string {
   ].join(' ');
 }
 
-/** The table of frames (rules, 11.4): which frames follow from what a daemon says, and in which order. */
-describe('what a daemon says becomes, in this order,', () => {
+/** The table of frames (rules, 11.4): the frames that follow from each daemon frame, and their order. */
+describe('frames from a daemon become, in this order,', () => {
   let scene: Scene;
   let app: TestApp;
   let markers = 0;
@@ -29,7 +29,7 @@ describe('what a daemon says becomes, in this order,', () => {
   });
   afterAll(() => scene.relay.stop());
 
-  /** Everything the app hears from now until something that the same daemon says after `act`. */
+  /** All frames that the app gets between `act` and a later marker of the same daemon. */
   const heard = async (act: () => void, daemon: TestDaemon = scene.daemon): Promise<string[]> => {
     const from = app.inbox.all.length;
     act();
@@ -57,7 +57,7 @@ describe('what a daemon says becomes, in this order,', () => {
     () =>
       scene.daemon.event(taskId, type, fields);
 
-  it('a connection: device_status; a stay away: device_status', async () => {
+  it('connecting: device_status; staying away: device_status', async () => {
     const daemon = await connectDaemon(scene.relay);
     const ofIt = (frame: Frame) => frame.deviceId === daemon.deviceId;
     await app.next('device_status', ofIt);
@@ -109,11 +109,11 @@ describe('what a daemon says becomes, in this order,', () => {
       'message AGENT: done',
       'session idle',
     ]);
-    // Repeated, it is no message again; the session is, because an instance that was killed may not have published it.
+    // A repetition adds no message. The session is published again, because a killed instance might not have done so.
     expect(await heard(event(taskId, 'TASK_COMPLETE', { result: 'done' }))).toEqual(['session idle']);
   });
 
-  it('TASK_COMPLETE of a session that it names itself: session_update with previousId, new_message, session_update', async () => {
+  it('TASK_COMPLETE of a session that it names: session_update with previousId, new_message, session_update', async () => {
     const { taskId } = await sent();
     expect(await heard(event(taskId, 'TASK_COMPLETE', { session_id: 'o6', result: 'done' }))).toEqual([
       'session idle renamed',
@@ -143,14 +143,14 @@ describe('what a daemon says becomes, in this order,', () => {
     ]);
   });
 
-  it('the end of a task after its PROGRESS: nothing of the progress is left', async () => {
+  it('the completion of a task after its PROGRESS: no progress remains', async () => {
     const { taskId } = await begin(scene, 'o10');
     const lines = await heard(() => {
       event(taskId, 'PROGRESS', { action: 'One' })();
       event(taskId, 'PROGRESS', { action: 'Two' })();
       event(taskId, 'TASK_COMPLETE', { result: 'done' })();
     });
-    // Whether "Two" is shown too depends on how much time passed between them; that it is not shown late does not.
+    // Whether "Two" is shown depends on the time between them. It must not be shown late.
     expect(lines.filter((shown) => shown !== 'session active Two')).toEqual([
       'session active One',
       'message AGENT: done',
@@ -159,7 +159,7 @@ describe('what a daemon says becomes, in this order,', () => {
     expect(lines.slice(-2)).toEqual(['message AGENT: done', 'session idle']);
   });
 
-  it('session_activity: session_update, and nothing when nothing is new', async () => {
+  it('session_activity: session_update, and nothing if it changes nothing', async () => {
     await report(scene, 'o11');
     const activity = {
       type: 'session_activity',
@@ -172,7 +172,7 @@ describe('what a daemon says becomes, in this order,', () => {
     expect(await heard(() => scene.daemon.send(activity))).toEqual([]);
   });
 
-  it('session_activity that completes what no task produced: new_message, session_update', async () => {
+  it('session_activity that completes work without a task: new_message, session_update', async () => {
     await report(scene, 'o12', { is_active: true });
     const activity = {
       type: 'session_activity',
@@ -184,7 +184,7 @@ describe('what a daemon says becomes, in this order,', () => {
     expect(await heard(() => scene.daemon.send(activity))).toEqual(['message AGENT: desk is done', 'session idle']);
   });
 
-  it('session_activity that completes what a task just produced: no message', async () => {
+  it('session_activity that completes the work of a task that just completed: no message', async () => {
     await beginAndEnd(scene, 'o13');
     const activity = {
       type: 'session_activity',
@@ -213,7 +213,7 @@ describe('what a daemon says becomes, in this order,', () => {
     expect(lines).toEqual(['message SYSTEM: careful']);
   });
 
-  it('pong, and what the relay does not know: nothing', async () => {
+  it('pong and unknown frames: nothing', async () => {
     const { taskId } = await begin(scene, 'o15');
     const lines = await heard(() => {
       scene.daemon.send({ type: 'pong' });

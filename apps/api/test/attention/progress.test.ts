@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from '@relay/testing';
 import { type Scene, begin, messageOf, openScene, sessionOf, updateOf } from '../scene.ts';
 
-/** Rules, 11.4: two a second per session, the latest wins, and the others are never delayed. */
+/** Rules, 11.4: two updates a second per session; the latest wins, and other frames are never delayed. */
 describe('PROGRESS', () => {
-  /** Shown once, for all that this file lives. */
+  /** Publishes progress once in the lifetime of this file. */
   let rare: Scene;
-  /** Shown often. */
+  /** Publishes progress often. */
   let often: Scene;
   let scene: Scene;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('PROGRESS', () => {
     for (let n = from; n <= to; n += 1) scene.daemon.event(taskId, 'PROGRESS', { action: `${n}`, target: `file ${n}` });
   };
 
-  it('is shown at once, and then not again within its interval, however much comes', async () => {
+  it('is shown immediately, and not again within its interval, however much arrives', async () => {
     scene = rare;
     const [one, other] = [await begin(scene, 'one'), await begin(scene, 'other')];
     work(one.taskId, 1, 100);
@@ -38,7 +38,7 @@ describe('PROGRESS', () => {
     expect(actions(other.id)).toEqual(['1']);
   });
 
-  it('delays nothing else: what is final comes while progress waits for its interval', async () => {
+  it('delays no other frame: final results arrive while progress waits for its interval', async () => {
     scene = rare;
     const { id, taskId } = await begin(scene, 'final');
     work(taskId, 1, 50);
@@ -51,7 +51,7 @@ describe('PROGRESS', () => {
     expect(actions(id)).toEqual(['1']);
   });
 
-  it('shows the latest when the interval has passed, and skips what came between', async () => {
+  it('shows the latest after the interval, and skips earlier ones', async () => {
     scene = often;
     const { id, taskId } = await begin(scene, 'latest');
     work(taskId, 1, 200);
@@ -63,13 +63,13 @@ describe('PROGRESS', () => {
     expect(shown.length).toBeLessThan(200);
   });
 
-  it('is no longer shown after the task has ended', async () => {
+  it('disappears when the task has completed', async () => {
     scene = often;
     const { id, taskId } = await begin(scene, 'ended');
     work(taskId, 1, 2);
     scene.daemon.event(taskId, 'TASK_COMPLETE', { result: 'done' });
     const next = await begin(scene, 'later');
-    // Another session's second progress comes after its interval, and so would have the one that was dropped.
+    // The second progress of another session arrives after its interval; the dropped one would have arrived too.
     work(next.taskId, 1, 2);
     await updateOf(scene.app, next.id, ({ progress }) => progress?.action === '2');
     const updates = scene.app.inbox.all.filter(
@@ -78,7 +78,7 @@ describe('PROGRESS', () => {
     expect(sessionOf(updates.at(-1)!)).toMatchObject({ status: 'idle' });
   });
 
-  it('is in no history: a client that comes back sees the session as it ended', async () => {
+  it('is not in the history: a client that returns sees the final state of the session', async () => {
     scene = often;
     const { id, taskId } = await begin(scene, 'history');
     work(taskId, 1, 10);

@@ -1,4 +1,4 @@
-/** The time from a frame's publication to the socket of an app: which frames are counted. */
+/** The time from publishing a frame to an app's socket: the frames that are counted. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Frame, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 
@@ -16,7 +16,7 @@ const written = async (): Promise<number> => {
   return Number(/^relay_app_frame_seconds_count\{.*\} (\d+)$/m.exec(text)?.[1] ?? 0);
 };
 
-it('is counted for each app that listens, and not for frames that an app missed and reads later', async () => {
+it('the delivery time is recorded for each connected app, and not for frames that an app missed and reads later', async () => {
   const apps = [await connectApp(relay, { since: '' }), await connectApp(relay, { since: '' })];
   const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'hello' } });
   const isFirst = ({ message }: Frame) => (message as { content: string }).content === 'hello';

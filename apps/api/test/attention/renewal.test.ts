@@ -14,7 +14,7 @@ describe('the credential of a live socket', () => {
   });
   afterAll(() => relay.stop());
 
-  it('ends it with 4401 when it has expired, and not before', async () => {
+  it('closes it with 4401 on expiry, and not before', async () => {
     const token = relay.token('alice', { expiresInSeconds: 1 });
     const app = await connectApp(relay, { token });
     const { code, reason } = await app.closed;
@@ -22,7 +22,7 @@ describe('the credential of a live socket', () => {
     expect({ code, reason }).toEqual({ code: 4401, reason: 'credential invalid, expired or revoked' });
   });
 
-  it('is replaced by {type: "auth", token}, and the socket lives as long as the new one', async () => {
+  it('can be replaced by {type: "auth", token}, and the socket lives as long as the new one', async () => {
     const short = relay.token('bob', { expiresInSeconds: 3 });
     const renewed = relay.token('bob', { expiresInSeconds: 3600 });
     const [app, witness] = [await connectApp(relay, { token: short }), await connectApp(relay, { token: short })];
@@ -35,7 +35,7 @@ describe('the credential of a live socket', () => {
     await app.close();
   });
 
-  it('can be replaced by one that ends earlier', async () => {
+  it('can be replaced by a credential that expires earlier', async () => {
     const app = await connectApp(relay);
     const shorter = relay.token('alice', { expiresInSeconds: 1 });
     app.send({ type: 'auth', token: shorter });
@@ -43,7 +43,7 @@ describe('the credential of a live socket', () => {
     expect((await app.closed).code).toBe(4401);
   });
 
-  it('is answered without an offset, also to clients that understand them', async () => {
+  it('gets an answer without an offset, also on clients that understand offsets', async () => {
     const app = await connectApp(relay, { since: '' });
     app.send({ type: 'auth', token: relay.token() });
     expectFrame('auth_ok', await app.next('auth_ok'));
@@ -53,10 +53,10 @@ describe('the credential of a live socket', () => {
   it.each<[string, (relay: TestRelay) => string | Promise<string>]>([
     ['garbage', () => 'garbage'],
     ['nothing', () => ''],
-    ['an expired one', (of) => of.token('alice', { expiresInSeconds: -60 })],
-    ['one for another audience', (of) => of.token('alice', { audience: 'https://elsewhere' })],
-    ['the credential of a device', async (of) => (await registerDevice(of)).refreshToken],
-  ])('replaced by %s ends the socket with 4401', async (_what, tokenOf) => {
+    ['an expired credential', (of) => of.token('alice', { expiresInSeconds: -60 })],
+    ['a credential for another audience', (of) => of.token('alice', { audience: 'https://elsewhere' })],
+    ['a device credential', async (of) => (await registerDevice(of)).refreshToken],
+  ])('replaced by %s closes the socket with 4401', async (_what, tokenOf) => {
     const app = await connectApp(relay);
     app.send({ type: 'auth', token: await tokenOf(relay) });
     expect((await app.closed).code).toBe(4401);
@@ -64,17 +64,17 @@ describe('the credential of a live socket', () => {
   });
 
   it.each<[string, (relay: TestRelay) => string]>([
-    ["another user's", (of) => of.token('mallory')],
-    ['one that may not listen', (of) => of.token('alice', { scopes: ['sessions:write'] })],
-  ])('replaced by %s ends the socket with 4403', async (_what, tokenOf) => {
+    ['a credential of another user', (of) => of.token('mallory')],
+    ['a credential without the scope', (of) => of.token('alice', { scopes: ['sessions:write'] })],
+  ])('replaced by %s closes the socket with 4403', async (_what, tokenOf) => {
     const app = await connectApp(relay);
     app.send({ type: 'auth', token: tokenOf(relay) });
     expect((await app.closed).code).toBe(4403);
     expect(app.inbox.count('auth_ok')).toBe(0);
   });
 
-  it('that cannot be checked now is not called bad: the socket ends with 1013, to be opened again', async () => {
-    // The second api has never fetched the keys: only tickets have been seen there.
+  it('is not rejected while it cannot be checked: the socket closes with 1013, to be opened again', async () => {
+    // The second api has never fetched the keys: it has only seen tickets.
     const { body } = await relay.call('createTicket');
     const app = await connectApp(relay, { credential: 'ticket', token: body.ticket, api: 1 });
     relay.issuer.setDown(true);
@@ -83,7 +83,7 @@ describe('the credential of a live socket', () => {
     relay.issuer.setDown(false);
   });
 
-  it('is followed by a revocation of whatever it is now', async () => {
+  it('can be revoked after each replacement', async () => {
     const phone = relay.token('carol', { login: 'phone' });
     const app = await connectApp(relay, { token: relay.token('carol', { login: 'laptop' }) });
     const witness = await connectApp(relay, { token: relay.token('carol', { login: 'laptop' }) });

@@ -7,7 +7,7 @@ import { sayer } from './app-door.ts';
 const numbers = (app: TestApp) => app.inbox.all.filter(({ type }) => type === 'numbered').map(({ n }) => n as number);
 const upTo = (app: TestApp, last: number) => app.next('numbered', ({ n }) => n === last);
 
-/** Rules, 11.7: first everything that was missed, then live frames, without gap or duplicate. */
+/** Rules, 11.7: first everything that was missed, then live frames, without a gap or a duplicate. */
 describe('a client that understands offsets', () => {
   let relay: TestRelay;
   beforeAll(async () => {
@@ -30,13 +30,13 @@ describe('a client that understands offsets', () => {
     expect(modern.inbox.all.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5]);
     expect(modern.inbox.all[0]!.offset).toBe(first);
     expect(modern.inbox.all[4]!.offset).toBe(last);
-    // A frame that is in no history carries the offset of the newest entry before it.
+    // A frame outside the history carries the offset of the newest entry before it.
     expect(modern.inbox.all[2]!.offset).toBe(modern.inbox.all[1]!.offset);
     expect(plain.inbox.all).toEqual([1, 3, 4, 5].map((n) => ({ type: 'numbered', n })));
     await Promise.all([modern.close(), plain.close()]);
   });
 
-  it('gets what it missed in order, then what is live, on whichever instance it comes back', async () => {
+  it('gets missed frames in order, then live frames, on any instance', async () => {
     const say = sayer(relay, 'bob');
     const since = await say.append(0);
     for (let n = 1; n <= 5; n += 1) await say.append(n);
@@ -49,7 +49,7 @@ describe('a client that understands offsets', () => {
     }
   });
 
-  it('can go on from any offset, also from that of a frame in no history', async () => {
+  it('can resume from any offset, also from the offset of a frame outside the history', async () => {
     const say = sayer(relay, 'carol');
     const app = await connectApp(relay, { user: 'carol', since: '' });
     for (let n = 1; n <= 4; n += 1) await say.append(n);
@@ -66,7 +66,7 @@ describe('a client that understands offsets', () => {
     }
   });
 
-  it('with an empty since begins now', async () => {
+  it('starts with the next frame if since is empty', async () => {
     const say = sayer(relay, 'dave');
     await say.append(1);
     const app = await connectApp(relay, { user: 'dave', since: '' });
@@ -76,13 +76,13 @@ describe('a client that understands offsets', () => {
     await app.close();
   });
 
-  it('misses nothing and hears nothing twice, wherever it is cut off and however much is said meanwhile', async () => {
+  it('misses nothing and gets nothing twice, wherever it disconnects and however many frames arrive', async () => {
     let runs = 0;
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('say' as const), count: fc.integer({ min: 1, max: 8 }) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('hot' as const), count: fc.integer({ min: 1, max: 3 }) }) },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('cut' as const), count: fc.integer({ min: 0, max: 8 }) }) },
-      // Comes back while as many frames are being said.
+      // Returns while as many frames are being published.
       {
         weight: 3,
         arbitrary: fc.record({ kind: fc.constant('back' as const), count: fc.integer({ min: 0, max: 8 }) }),
@@ -114,7 +114,7 @@ describe('a client that understands offsets', () => {
           sayMany(meanwhile);
           app = await coming;
         };
-        // More than the history keeps must not be missed; that is another promise.
+        // The frames missed must fit into the history; resync covers the other case.
         let missed = 0;
         for (const { kind, count } of steps) {
           if (kind === 'hot') for (let said = 0; said < count; said += 1) saying.push(say.hot(-1));
@@ -136,14 +136,14 @@ describe('a client that understands offsets', () => {
   });
 });
 
-describe('a conversation that is resumed', () => {
+describe('a resumed conversation', () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await openScene();
   });
   afterAll(() => scene.relay.stop());
 
-  it('is whole for who was away during its end', async () => {
+  it('is complete for a client that was away when it completed', async () => {
     const away = await connectApp(scene.relay, { since: '' });
     const begun = await begin(scene, 'resumed');
     const { offset } = await away.next('session_update', ({ previousId }) => previousId === begun.placeholder);

@@ -13,7 +13,7 @@ describe('resync', () => {
   afterAll(() => relay.stop());
 
   it.each(['garbage', 'x.1', '0', '../..', '%00', 'x'.repeat(5000)])(
-    'comes first, and once, to who sends since=%s; then what is live',
+    'comes first, and once, to a client that sends since=%s; live frames follow',
     async (since) => {
       const user = `of ${since.slice(0, 20)}`;
       const say = sayer(relay, user);
@@ -39,13 +39,13 @@ describe('resync', () => {
     const tooLate = await connectApp(relay, { user: 'long away', since });
     await tooLate.next('resync');
     await say.append(203);
-    // A frame published just before it came may arrive too.
+    // A frame published just before it connected can arrive too.
     await tooLate.next('numbered', ({ n }) => n === 203);
     expect(inTime.inbox.count('resync')).toBe(0);
     await Promise.all([inTime.close(), tooLate.close()]);
   });
 
-  it('does not come to a new app, nor to one that has missed nothing', async () => {
+  it('does not come to a new app, nor to an app that missed nothing', async () => {
     const say = sayer(relay, 'punctual');
     const since = await say.append(1);
     const apps = [
@@ -61,7 +61,7 @@ describe('resync', () => {
     }
   });
 
-  it("comes to who sends another user's offset", async () => {
+  it("comes to a client that sends another user's offset", async () => {
     const since = await sayer(relay, 'one').append(1);
     await sayer(relay, 'other').append(1);
     const app = await connectApp(relay, { user: 'other', since });

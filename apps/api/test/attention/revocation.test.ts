@@ -16,7 +16,7 @@ describe('a revocation', () => {
     await app.next('numbered');
   };
 
-  it('of a user closes all of the user’s sockets with 4401, on every instance, and no one else’s', async () => {
+  it("of a user closes all of that user's sockets with 4401, on every instance, and no others", async () => {
     const mine = await Promise.all([0, 1, 0].map((api) => connectApp(relay, { user: 'alice', api })));
     const other = await connectApp(relay, { user: 'bob' });
     await control({ kind: 'user_revoked', subject: relay.issuer.userId('alice') });
@@ -25,7 +25,7 @@ describe('a revocation', () => {
     await other.close();
   });
 
-  it('of a sign-in closes the sockets of that sign-in alone', async () => {
+  it("of a sign-in closes that sign-in's sockets only", async () => {
     const [laptop, phone, none] = [
       await connectApp(relay, { token: relay.token('carol', { login: 'laptop' }) }),
       await connectApp(relay, { token: relay.token('carol', { login: 'phone' }), api: 1 }),
@@ -38,7 +38,7 @@ describe('a revocation', () => {
     await Promise.all([phone, none].map((app) => app.close()));
   });
 
-  it('lets the user in again with a sign-in that came after it', async () => {
+  it('lets the user in again with a later sign-in', async () => {
     const before = relay.token('dave');
     const witness = await connectApp(relay, { token: before });
     await control({ kind: 'user_revoked', subject: relay.issuer.userId('dave') });
@@ -47,14 +47,14 @@ describe('a revocation', () => {
       status: 401,
       body: { code: 'TOKEN_REVOKED' },
     });
-    // Tokens name the second in which they were issued: one of the same second may have come before.
+    // Tokens carry the second of issue: a token of the same second could be older than the revocation.
     let app: Awaited<ReturnType<typeof connectApp>> | undefined;
     while (!app) app = await connectApp(relay, { user: 'dave' }).catch(() => undefined);
     await stillHears(app, 'dave');
     await app.close();
   });
 
-  it('reaches a socket that is being opened', async () => {
+  it('reaches a socket that is still opening', async () => {
     const { backplane } = relay.apis[0]!;
     const subscribe = backplane.subscribe.bind(backplane);
     let open!: () => void;
@@ -79,9 +79,9 @@ describe('a revocation', () => {
   it.each([
     ['without a user', { kind: 'user_revoked' }],
     ['of a stranger', { kind: 'user_revoked', subject: 'https://elsewhere|frank' }],
-    ['of a user whose name begins alike', { kind: 'user_revoked', subject: 'frank' }],
+    ['of a user whose name starts alike', { kind: 'user_revoked', subject: 'frank' }],
     ['of a device', { kind: 'device_closed', deviceId: 'x', why: 'revoked' }],
-    ['of a kind that a newer release knows', { kind: 'everything_revoked', subject: 'x' }],
+    ['of a kind that only a newer release knows', { kind: 'everything_revoked', subject: 'x' }],
     ['without a version', { v: undefined, kind: 'user_revoked', login: 'x' }],
   ])('%s closes nothing', async (_what, body) => {
     const app = await connectApp(relay, { user: 'frank' });

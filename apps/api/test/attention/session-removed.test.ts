@@ -10,7 +10,7 @@ describe('session_removed', () => {
   });
   afterAll(() => scene.relay.stop());
 
-  it('goes to clients that sent since, and to no other', async () => {
+  it('reaches clients that sent since, and no others', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const id = await report(scene, 'gone');
     await scene.relay.call('deleteSession', { params: { id } });
@@ -20,14 +20,14 @@ describe('session_removed', () => {
     expect(scene.app.inbox.count('session_removed')).toBe(0);
   });
 
-  it('names the canonical id, whichever was used to delete it', async () => {
+  it('carries the canonical id, also when the request used another id', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const begun = await begin(scene, 'named');
     await scene.relay.call('deleteSession', { params: { id: begun.placeholder } });
     expect((await modern.next('session_removed')).sessionId).toBe(begun.id);
   });
 
-  it('leaves nothing of the person in the history: an app that was away reloads (S4)', async () => {
+  it('removes the session from the history: an app that was away reloads (S4)', async () => {
     const away = await connectApp(scene.relay, { since: '' });
     const id = await report(scene, 'gone meanwhile');
     const { offset } = await away.next('session_update');

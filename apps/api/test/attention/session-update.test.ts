@@ -31,14 +31,14 @@ describe('session_update', () => {
     expect(session).toEqual(await listed(id));
   });
 
-  it('has an offset for clients that understand it, and none for others', async () => {
+  it('has an offset only for clients that understand offsets', async () => {
     const id = await report(scene, 'both');
     await scene.relay.call('updateSession', { params: { id }, body: { title: 'x' } });
     expectFrame('session_update', await updateOf(scene.app, id, ({ title }) => title === 'x'));
     expectFrame('session_update', await updateOf(modern, id, ({ title }) => title === 'x'), { offset: true });
   });
 
-  it('names the id that a session had until now, once', async () => {
+  it('carries the previous id of a session, once', async () => {
     const begun = await begin(scene, 'named');
     const named = await modern.next('session_update', ({ previousId }) => previousId === begun.placeholder);
     expect(expectFrame('session_update', named, { offset: true }).session.id).toBe(begun.id);
@@ -46,7 +46,7 @@ describe('session_update', () => {
     expect(await updateOf(modern, begun.id, ({ status }) => status === 'idle')).not.toHaveProperty('previousId');
   });
 
-  it('names the id that the daemon replaces by another', async () => {
+  it('carries the previous id when the daemon replaces it with another', async () => {
     const begun = await begin(scene, 'first name');
     scene.daemon.event(begun.taskId, 'SESSION_STARTED', { session_id: 'second name' });
     const renamed = await scene.app.next('session_update', ({ previousId }) => previousId === begun.id);
@@ -77,7 +77,7 @@ describe('session_update', () => {
     expect(idle.session).toMatchObject({ lastMessage: 'A it is', lastTask: { id: body.taskId, state: 'completed' } });
   });
 
-  it('comes after every change over REST: title, archive, watch', async () => {
+  it('follows every change over REST: title, archive, watch', async () => {
     const id = await report(scene, 'changed');
     await scene.relay.call('updateSession', { params: { id }, body: { archived: true } });
     await updateOf(scene.app, id, ({ archived }) => archived);

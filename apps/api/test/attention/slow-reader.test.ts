@@ -5,7 +5,9 @@ import { until } from '../until.ts';
 
 const filler = 'x'.repeat(64 * 1024);
 
-/** Rules, 11.11: an app that does not read loses progress and output first, and is closed; no other app notices. */
+/**
+ * Rules, 11.11: an app that does not read loses progress and output first, and is then closed; no other app notices.
+ */
 describe('a reader that is too slow', () => {
   let relay: TestRelay;
   beforeAll(async () => {
@@ -17,7 +19,7 @@ describe('a reader that is too slow', () => {
     const say = sayer(relay, 'alice');
     const line = await dialDeaf(relay, 'alice', '?events=output');
     const witness = await connectApp(relay);
-    // Far more than the operating system keeps for the two.
+    // Far more than the operating system buffers for the two sockets.
     for (let n = 1; n <= 600; n += 1) await say.hot(n, n % 2 === 0 ? 'p' : 'o', filler);
     for (let n = 601; n <= 605; n += 1) await say.append(n);
     await witness.next('numbered', ({ n }) => n === 605);
@@ -36,7 +38,7 @@ describe('a reader that is too slow', () => {
     await witness.close();
   });
 
-  it('is closed with 1013, and other apps of the same user hear everything in order', async () => {
+  it("is closed with 1013, and the user's other apps get everything in order", async () => {
     const say = sayer(relay, 'bob');
     const [slow, healthy] = [await dialDeaf(relay, 'bob'), await connectApp(relay, { user: 'bob' })];
     const before = await closedWith(relay, 1013);
@@ -52,7 +54,7 @@ describe('a reader that is too slow', () => {
     await healthy.close();
   });
 
-  it('is not who gets a long burst and reads it', async () => {
+  it('does not include an app that gets a long burst and reads it', async () => {
     const say = sayer(relay, 'carol');
     const app = await connectApp(relay, { user: 'carol' });
     const before = await closedWith(relay, 1013);

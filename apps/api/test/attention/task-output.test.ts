@@ -17,7 +17,7 @@ describe('task_output', () => {
 
   const saying = (output: string, app = asking) => app.next('task_output', (frame) => frame.output === output);
 
-  it('goes to sockets that asked, in order, with its task', async () => {
+  it('reaches sockets that asked, in order, with its task', async () => {
     const begun = await begin(scene, 'loud');
     for (const output of ['line 1', 'line 2', 'line 3']) scene.daemon.event(begun.taskId, 'OUTPUT', { output });
     await saying('line 3', modern);
@@ -37,7 +37,7 @@ describe('task_output', () => {
     expectFrame('task_output', await saying('line 2', modern), { offset: true });
   });
 
-  it('goes to no one else', async () => {
+  it('reaches no other sockets', async () => {
     const begun = await begin(scene, 'unheard');
     scene.daemon.event(begun.taskId, 'OUTPUT', { output: 'unheard' });
     await report(scene, 'marker of unheard');
@@ -45,7 +45,7 @@ describe('task_output', () => {
     expect(scene.app.inbox.count('task_output')).toBe(0);
   });
 
-  it('is what VERBOSE says too, in either of its spellings', async () => {
+  it('also carries VERBOSE, in both spellings', async () => {
     const begun = await begin(scene, 'verbose');
     scene.daemon.event(begun.taskId, 'VERBOSE', { output: 'as output' });
     scene.daemon.event(begun.taskId, 'VERBOSE', { content: 'as content' });
@@ -53,7 +53,7 @@ describe('task_output', () => {
       expect(expectFrame('task_output', await saying(output)).taskId).toBe(begun.taskId);
   });
 
-  it('has no task when it belongs to the live transcript of a session started locally', async () => {
+  it('omits the task if it belongs to the live transcript of a session started locally', async () => {
     const id = await report(scene, 'desk');
     scene.daemon.event('', 'OUTPUT', { session_id: 'desk', output: 'at the desk' });
     expect(expectFrame('task_output', await saying('at the desk'))).toEqual({
@@ -73,7 +73,7 @@ describe('task_output', () => {
     expect(output).toHaveLength(limits.messageBytes);
   });
 
-  it('is in no history: who was away has missed it', async () => {
+  it('is not in the history: a client that was away missed it', async () => {
     const away = await connectApp(scene.relay, { output: true, since: '' });
     const begun = await begin(scene, 'while away');
     const { offset } = await away.next('session_update', (frame) => frame.previousId === begun.placeholder);
@@ -92,23 +92,26 @@ describe('task_output', () => {
     ['other,output', true],
     ['outputs', false],
     ['', false],
-  ])('is asked for by ?events=%s: %s', async (events, asked) => {
+  ])('is requested by ?events=%s: %s', async (events, asked) => {
     const url = `${scene.relay.url.replace('http', 'ws')}/ws/attention?events=${events}`;
     const { WebSocket } = await import('ws');
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${scene.relay.token()}` } });
     const types: string[] = [];
-    const heard = new Promise<void>((resolve) => {
+    const updated = new Promise<void>((resolve) => {
       socket.on('message', (data: Buffer) => {
-        const { type } = JSON.parse(data.toString('utf8')) as { type: string };
+        const { type, session } = JSON.parse(data.toString('utf8')) as { type: string; session?: { id: string } };
         types.push(type);
-        if (type === 'session_update') resolve();
+        if (type === 'session_update' && session?.id.endsWith(`after ${events}`)) resolve();
       });
     });
     await new Promise((resolve) => socket.once('open', resolve));
+    const witness = await connectApp(scene.relay, { output: true });
     scene.daemon.event('', 'OUTPUT', { session_id: 'desk', output: `for ${events}` });
+    await witness.next('task_output', ({ output }) => output === `for ${events}`);
     scene.daemon.send({ type: 'report_sessions', sessions: [{ session_id: `after ${events}` }] });
-    await heard;
+    await updated;
     expect(types.includes('task_output')).toBe(asked);
     socket.close();
+    await witness.close();
   });
 });

@@ -6,7 +6,7 @@ import { expectFrame } from './frames.ts';
 import { createDeliveries } from '../../src/attention/delivery.ts';
 import { until } from '../until.ts';
 
-/** ADR 35: what a gateway publishes as `t`, and which sockets get it in which form. */
+/** ADR 35: the record `t` that a gateway publishes, and the form in which each socket gets it. */
 describe('transcript', () => {
   let relay: TestRelay;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('transcript', () => {
     return { publish, publishText: (body: string) => backplane.publish(userId, body), ...sayer(relay, user) };
   };
 
-  it('goes as it is to sockets that asked, as task_output to those that asked for output alone, and to no others', async () => {
+  it('reaches sockets that asked unchanged, sockets that asked for output alone as task_output, and no others', async () => {
     const user = 'asker';
     const apps = {
       both: await connectApp(relay, { user, output: true, transcript: true }),
@@ -99,7 +99,7 @@ describe('transcript', () => {
     expect(asOutput([{ ...put, item: { ...put.item, text: long } }])).toEqual({ output: undefined, touched: true });
   });
 
-  it('of wrong shapes adds nothing and disturbs no app', async () => {
+  it('in an invalid shape adds nothing and disturbs no app', async () => {
     const user = 'sturdy';
     const app = await connectApp(relay, { user, output: true });
     const say = publisher(user);
@@ -111,7 +111,7 @@ describe('transcript', () => {
     await app.close();
   });
 
-  it('is what an api that does not know its letter gives to no app: a rollout', async () => {
+  it('of an unknown record type reaches no app: a rollout', async () => {
     const user = 'early';
     const app = await connectApp(relay, { user, output: true, transcript: true, since: '' });
     const say = publisher(user);
@@ -122,12 +122,12 @@ describe('transcript', () => {
     await app.close();
   });
 
-  it('is dropped first for a reader that is too slow', async () => {
+  it('is dropped first for a slow reader', async () => {
     const user = 'slow';
     const say = publisher(user);
     const line = await dialDeaf(relay, user, '?events=transcript');
     const witness = await connectApp(relay, { user });
-    // Far more than the operating system keeps for the two.
+    // Far more than the operating system buffers for the two sockets.
     for (let v = 1; v <= 600; v += 1) await say.publish(v, [add('x'.repeat(64 * 1024))]);
     for (let n = 601; n <= 605; n += 1) await say.append(n);
     await witness.next('numbered', ({ n }) => n === 605);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { networkOf } from '../../src/http/address.ts';
 
-describe('S8: whom limits count', () => {
+describe('S8: the network that limits count', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -20,7 +20,7 @@ describe('S8: whom limits count', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('S8: two addresses of one customer are one, of two customers two', () => {
+  it('S8: two addresses of one customer share a network, addresses of two customers do not', () => {
     expect(networkOf('2001:db8:1:2:ffff::1')).toBe(networkOf('2001:db8:1:2::9'));
     expect(networkOf('2001:db8:1:3::1')).not.toBe(networkOf('2001:db8:1:2::1'));
   });

@@ -9,7 +9,7 @@ import { type LosableDatabase, openLosableDatabase } from '../lost-database.ts';
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const concrete = (path: string) => path.replaceAll(/:\w+/g, 'x');
 
-describe('who is asking', () => {
+describe('authentication of a request', () => {
   let relay: TestRelay;
   let stranger: TestIssuer;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('who is asking', () => {
     exp: Math.floor(Date.now() / 1000) + 600,
   });
 
-  it('is asked with a challenge', async () => {
+  it('answers a missing credential with a challenge', async () => {
     const answer = await me({});
     expectRefusal(answer, 'UNAUTHORIZED');
     expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -37,7 +37,7 @@ describe('who is asking', () => {
   });
 
   it.each(['Basic YTpi', 'Bearer', 'Bearer ', 'bearer a b', 'Bearer <x>', 'Token x', ''])(
-    'is not told by %j',
+    'refuses the header %j',
     async (Authorization) => {
       const answer = await me({ Authorization });
       expect(answer.status).toBe(401);
@@ -45,12 +45,12 @@ describe('who is asking', () => {
     },
   );
 
-  it('is told by a token in any spelling of the scheme', async () => {
+  it('accepts any spelling of the scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
       expectSuccess('me', 200, await me({ Authorization: `${scheme} ${relay.token()}` }));
   });
 
-  describe('is not believed when the token', () => {
+  describe('refuses a token that', () => {
     const refused = async (token: string, code: 'INVALID_TOKEN' | 'TOKEN_EXPIRED' = 'INVALID_TOKEN') => {
       const answer = await me(bearer(token));
       expectRefusal(answer, code);
@@ -70,17 +70,17 @@ describe('who is asking', () => {
       return refused(`${header}.${base64url({ ...claims(), sub: 'admin' })}.${signature}`);
     });
     it('is not signed', () => refused(`${base64url({ alg: 'none', typ: 'JWT' })}.${base64url(claims())}.`));
-    it('is signed with a secret that everybody knows: the public key', async () => {
+    it('is signed with a public secret: the public key', async () => {
       const jwks = await (await fetch(relay.issuer.config.jwksUri!)).text();
       const text = `${base64url({ alg: 'HS256', typ: 'JWT' })}.${base64url(claims())}`;
       await refused(`${text}.${createHmac('sha256', jwks).update(text).digest('base64url')}`);
     });
-    it('is in the query, where REST has none', async () => {
+    it('is in the query, which REST does not read', async () => {
       expectRefusal(await relay.call('GET', `/api/me?access_token=${relay.token()}`, { user: null }), 'UNAUTHORIZED');
     });
   });
 
-  it('is refused once revoked, by user and by sign-in, also where the token was seen before', async () => {
+  it('refuses a revoked user or sign-in, also on instances that saw the token before', async () => {
     const control = (body: Record<string, unknown>) =>
       relay.gateways[0]!.backplane.publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...body }));
     const [eve, laptop, phone] = [
@@ -89,7 +89,7 @@ describe('who is asking', () => {
       relay.token('frank', { login: 'phone' }),
     ];
     for (const token of [eve, laptop, phone]) expectSuccess('me', 200, await me(bearer(token)));
-    // A live socket of each is closed by the revocation: then it has arrived.
+    // The revocation closes a live socket of each: then it has arrived.
     const sockets = await Promise.all([eve, laptop].map((token) => connectApp(relay, { token })));
     await control({ subject: relay.issuer.userId('eve') });
     await control({ login: 'laptop' });
@@ -99,7 +99,7 @@ describe('who is asking', () => {
   });
 });
 
-/** A token of a person is none of a notification, whatever is away. */
+/** A user's token is invalid for a notification, also during an outage. */
 const codeOf = ({ credential }: Route) => (credential === 'answer' ? 'INVALID_TOKEN' : 'SERVICE_UNAVAILABLE');
 
 describe('while the keys of the issuer cannot be fetched', () => {
@@ -109,7 +109,7 @@ describe('while the keys of the issuer cannot be fetched', () => {
   });
   afterAll(() => relay.stop());
 
-  it('every route that needs them is 503 with a time to come back, never 401, and recovers', async () => {
+  it('every route that needs them answers 503 with a retry time, never 401, and recovers', async () => {
     relay.issuer.setDown(true);
     for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
       const answer = await relay.call(route.method, concrete(route.path), route.body ? { body: {} } : {});
@@ -127,7 +127,7 @@ describe('while the keys of the issuer cannot be fetched', () => {
     expectSuccess('me', 200, answer);
   });
 
-  it('who is known already is served on', async () => {
+  it('known tokens still work', async () => {
     const known = bearer(relay.token());
     expectSuccess('me', 200, await relay.call('me', { user: null, headers: known }));
     relay.issuer.setDown(true);
@@ -137,7 +137,7 @@ describe('while the keys of the issuer cannot be fetched', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   let relay: TestRelay;
   let database: LosableDatabase;
   beforeAll(async () => {
@@ -181,7 +181,7 @@ describe('while the database is away', () => {
   const pathOf = (route: Route) =>
     route.path.replace(':userCode', 'BCDF-GHJK').replace(':id', 'a%3Ab%3Ac').replace(/:\w+/, 'x');
 
-  it('what needs it is 503 with a time to come back, never 401, and the rest goes on', async () => {
+  it('routes that need it answer 503 with a retry time, never 401, and other routes work', async () => {
     database.lose();
     for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
       const body = bodies[name];
@@ -202,7 +202,7 @@ describe('while the database is away', () => {
     expectSuccess('listSessions', 200, await relay.call('listSessions'));
   });
 
-  it('a device that wants to leave is not told that its credential is wrong', async () => {
+  it('a device that unregisters gets 503, not the error of an invalid credential', async () => {
     const code = await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'a' } });
     await relay.call('approveCode', { params: { userCode: code.body.user_code } });
     const { body } = await relay.call('pollCode', { user: null, body: { device_code: code.body.device_code } });

@@ -26,13 +26,13 @@ describe('bad input', () => {
     relay.call('POST', '/api/sessions', { raw, headers });
   const stillServes = async () => expectSuccess('me', 200, await relay.call('GET', '/api/me'));
 
-  // The token of a notification is made with its notification: ../push/answers.test.ts has its bodies.
+  // Notifications come with their own tokens: ../push/answers.test.ts tests those bodies.
   const ofPeople = withBody.filter(([, { credential }]) => credential !== 'answer');
   describe('in the body of every route', () => {
     it.each<[string, string | Buffer]>([
       ['half an object', '{"a":'],
       ['a comma too many', '{"a":1,}'],
-      ['no JSON', 'hello'],
+      ['invalid JSON', 'hello'],
       ['an array', '[]'],
       ['a number', '7'],
       ['a text', '"x"'],
@@ -72,7 +72,7 @@ describe('bad input', () => {
       expect(failures).toEqual([]);
     });
 
-    it('nothing is even looked at without a valid credential', async () => {
+    it('the api checks the credential before it reads the body', async () => {
       const failures = await violations(withBody, async (route) => {
         const answer = await relay.call(route.method, concrete(route.path), {
           user: null,
@@ -85,7 +85,7 @@ describe('bad input', () => {
     });
   });
 
-  it('takes JSON under every name that JSON has', async () => {
+  it('accepts every content type of JSON', async () => {
     const raw = JSON.stringify({ deviceId, message: 'hello' });
     for (const type of [
       'application/json',
@@ -96,13 +96,13 @@ describe('bad input', () => {
       expectSuccess('createSession', 201, await create(raw, { 'Content-Type': type }));
   });
 
-  it('takes a body of exactly 1 MiB', async () => {
+  it('accepts a body of exactly 1 MiB', async () => {
     const body = { deviceId, message: 'hello', filler: '' };
     const filler = 'x'.repeat(1024 * 1024 - JSON.stringify(body).length);
     expectSuccess('createSession', 201, await create(JSON.stringify({ ...body, filler })));
   });
 
-  it('takes compressed bodies, and counts what they unpack to', async () => {
+  it('accepts compressed bodies, and counts their unpacked size', async () => {
     const raw = JSON.stringify({ deviceId, message: 'hello' });
     expectSuccess('createSession', 201, await create(gzipSync(raw), { 'Content-Encoding': 'gzip' }));
     expectSuccess('createSession', 201, await create(deflateSync(raw), { 'Content-Encoding': 'deflate' }));
@@ -113,7 +113,7 @@ describe('bad input', () => {
     expectRefusal(await create(gzipSync(raw).subarray(0, 20), { 'Content-Encoding': 'gzip' }), 'INVALID_REQUEST');
   });
 
-  it('takes a body of unknown length, and ends it at 1 MiB', async () => {
+  it('accepts a body of unknown length, and cuts it at 1 MiB', async () => {
     const head = `POST /api/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${relay.token()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
     const body = JSON.stringify({ deviceId, message: 'in pieces' });
@@ -124,7 +124,7 @@ describe('bad input', () => {
     expect(await sendBytes(relay.url, `${head}${endless}0\r\n\r\n`)).toContain('PAYLOAD_TOO_LARGE');
   });
 
-  it('lives when a client promises more than it sends', async () => {
+  it('survives a client that announces more than it sends', async () => {
     const { hostname, port } = new URL(relay.url);
     const line = connect({ host: hostname, port: Number(port) });
     line.write(
@@ -135,7 +135,7 @@ describe('bad input', () => {
     await stillServes();
   });
 
-  it('takes no field from a prototype, and changes no prototype', async () => {
+  it('reads no field from a prototype, and changes no prototype', async () => {
     const raw = `{"__proto__":{"deviceId":${JSON.stringify(deviceId)},"message":"x","polluted":1},"constructor":{"prototype":{"polluted":1}}}`;
     expectRefusal(await create(raw), 'INVALID_REQUEST', /deviceId|message/);
     expectRefusal(
@@ -146,7 +146,7 @@ describe('bad input', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it('takes any depth of nesting in what it ignores, and refuses it in what it reads', async () => {
+  it('accepts any depth of nesting in ignored fields, and refuses it in fields it reads', async () => {
     const deep = (open: string, close: string, depth: number) => `${open.repeat(depth)}${close.repeat(depth)}`;
     const start = `{"deviceId":${JSON.stringify(deviceId)},"message":"deep"`;
     expectSuccess('createSession', 201, await create(`${start},"x":${deep('[', ']', 400_000)}}`));
@@ -159,7 +159,7 @@ describe('bad input', () => {
     expectRefusal(await create('['.repeat(1_000_000)), 'INVALID_REQUEST');
   });
 
-  it('loses U+0000 and half of a surrogate pair, which no database can keep', async () => {
+  it('drops U+0000 and lone surrogates, which no database can store', async () => {
     const answer = await create(
       `{"deviceId":${JSON.stringify(deviceId)},"message":"a\\u0000b\\ud800c \\ud83d\\udc22"}`,
     );
@@ -182,12 +182,12 @@ describe('bad input', () => {
     expectRefusal(await relay.call('GET', `/api/sessions/${text}`), 'INVALID_REQUEST', 'percent');
   });
 
-  it('takes what is not correctly encoded in the query for what it looks like', async () => {
+  it('reads a badly encoded query literally', async () => {
     expectSuccess('listSessions', 200, await relay.call('GET', '/api/sessions?deviceId=%E0%A4%A'));
     expectRefusal(await relay.call('GET', '/api/sessions?limit=%zz'), 'INVALID_REQUEST', 'limit');
   });
 
-  it('does not know paths of no route', async () => {
+  it('returns 404 for unknown paths', async () => {
     const paths = [
       '/',
       '/api',
@@ -208,7 +208,7 @@ describe('bad input', () => {
 
   const byPath = new Map<string, string[]>();
   for (const { path, method } of Object.values<Route>(routes)) byPath.set(path, [...(byPath.get(path) ?? []), method]);
-  it('answers 405 to other methods of every path, and names the right ones', async () => {
+  it('returns 405 for other methods of every path, with the right ones in Allow', async () => {
     const others = [...byPath].flatMap(([path, allowed]) =>
       ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']
         .filter((method) => !allowed.includes(method))
@@ -222,7 +222,7 @@ describe('bad input', () => {
     expect(failures).toEqual([]);
   });
 
-  it('refuses headers past 16 KiB and a line that breaks HTTP, and lives on', async () => {
+  it('refuses headers over 16 KiB and lines that violate HTTP, and keeps serving', async () => {
     const huge = `GET /health HTTP/1.1\r\nHost: x\r\nX-Huge: ${'x'.repeat(64 * 1024)}\r\n\r\n`;
     expect(await sendBytes(relay.url, huge)).toMatch(/^HTTP\/1\.1 431 /);
     const many = Array.from({ length: 4000 }, (_, n) => `x${n}: y\r\n`).join('');
@@ -231,7 +231,7 @@ describe('bad input', () => {
     await stillServes();
   });
 
-  it('refuses a token of any length without a fault', async () => {
+  it('refuses a token of any length without an internal error', async () => {
     for (const length of [1, 1000, 15_000])
       expectRefusal(
         await relay.call('GET', '/api/me', { user: null, headers: bearer('x'.repeat(length)) }),
@@ -239,7 +239,7 @@ describe('bad input', () => {
       );
   });
 
-  it('never fails by itself, whatever JSON it is sent', async () => {
+  it('never returns 500 for any JSON', async () => {
     const names = fc.constantFrom(
       'deviceId',
       'message',

@@ -1,4 +1,4 @@
-/** Promise: the bodies of one person or address take a bounded share of an instance (S3; rules, 6.7). */
+/** Promise: the bodies of one user or address take a bounded share of an instance (S3; rules, 6.7). */
 import { describe, expect, it } from '@jest/globals';
 import { limits } from '@relay/protocol';
 import { BodyPace } from '../../src/http/body-pace.ts';
@@ -10,20 +10,20 @@ describe('S3: the pace of bodies', () => {
     return { clock, pace: new BodyPace(() => clock.nowMs) };
   };
 
-  it('S3: lets one body of the largest size through at once, and makes the next one wait', () => {
+  it('S3: admits one body of the largest size immediately, and delays the next one', () => {
     const { pace } = scene();
     expect(pace.charge('alice', limits.imageRequestBytes)).toBe(0);
     expect(pace.charge('alice', mebibyte)).toBe(250);
     expect(pace.charge('alice', mebibyte)).toBe(500);
   });
 
-  it('S3: counts each payer alone', () => {
+  it('S3: counts each payer separately', () => {
     const { pace } = scene();
     pace.charge('alice', 10 * limits.imageRequestBytes);
     expect(pace.charge('bob', limits.imageRequestBytes)).toBe(0);
   });
 
-  it('S3: lets a payer that rested send as at first, and no more', () => {
+  it('S3: restores the burst of a payer that paused, and no more', () => {
     const { pace, clock } = scene();
     pace.charge('alice', 2 * limits.imageRequestBytes);
     clock.nowMs += 3_600_000;

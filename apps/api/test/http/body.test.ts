@@ -1,4 +1,4 @@
-/** A body that is too large ends where it passes its limit (K7), and one that does not come ends too (R4). */
+/** The api cuts a body past its limit (K7), and a body that stalls (R4). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect } from 'node:net';
@@ -23,7 +23,7 @@ function dial(url: string) {
   return { socket, closed: new Promise((resolve) => socket.once('close', resolve)), heard: () => text };
 }
 
-/** Writes chunks until the other side ends the connection. */
+/** Writes chunks until the other side closes the connection. */
 async function pour(socket: Socket, chunk: Buffer): Promise<void> {
   const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
   while (!socket.closed && !socket.destroyed) {
@@ -33,7 +33,7 @@ async function pour(socket: Socket, chunk: Buffer): Promise<void> {
   }
 }
 
-describe('K7: a body without end', () => {
+describe('K7: an endless body', () => {
   let relay: TestRelay;
   const head = (more: string, person = 'alice') =>
     `POST /api/sessions HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${relay.token(person)}\r\nContent-Type: application/json\r\n${more}\r\n`;
@@ -44,33 +44,33 @@ describe('K7: a body without end', () => {
   afterAll(() => relay.stop());
 
   it.each([
-    ['as it is', '', Buffer.alloc(64 * 1024, 0x20)],
-    ['packed', 'Content-Encoding: gzip\r\n', gzipSync(Buffer.alloc(16 * 1024 * 1024, 0x20))],
-  ])('K7: is answered 413 and cut where it passes the limit, %s', async (_how, more, chunk) => {
+    ['uncompressed', '', Buffer.alloc(64 * 1024, 0x20)],
+    ['compressed', 'Content-Encoding: gzip\r\n', gzipSync(Buffer.alloc(16 * 1024 * 1024, 0x20))],
+  ])('K7: gets a 413 and is cut past the limit, %s', async (_how, more, chunk) => {
     const { socket, closed, heard } = dial(relay.apis[0]!.url);
     socket.write(head(`${more}Transfer-Encoding: chunked\r\n`));
     await Promise.all([pour(socket, chunk), closed]);
     expect(heard()).toMatch(/^HTTP\/1\.1 413 [^]*PAYLOAD_TOO_LARGE/);
   });
 
-  it('K7: that says its length is answered before any of it is read', async () => {
+  it('K7: with a Content-Length gets its answer before the api reads any of it', async () => {
     const { socket, closed, heard } = dial(relay.apis[0]!.url);
     socket.write(head(`Content-Length: ${2 ** 40}\r\n`));
     await closed;
     expect(heard()).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('S3: of a request that is refused unread is cut too', async () => {
+  it('S3: is also cut on a request that the api refuses unread', async () => {
     const { socket, closed, heard } = dial(relay.apis[0]!.url);
     socket.write('POST /api/sessions HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n');
     await Promise.all([pour(socket, Buffer.alloc(64 * 1024, 0x20)), closed]);
     expect(heard()).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('K7: leaves the connection to the next request when it ends soon', async () => {
+  it('K7: keeps the connection for the next request if it completes soon', async () => {
     const { socket, heard } = dial(relay.apis[0]!.url);
     const body = ' '.repeat(17 * 1024 * 1024);
-    // A person whose burst is whole.
+    // A user with a full burst.
     socket.write(`${head(`Content-Length: ${body.length}\r\n`, 'bob')}${body}`);
     socket.write('GET /health HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n');
     await once(socket, 'close');
@@ -82,7 +82,7 @@ describe('R4: a body that stalls', () => {
   let server: Server;
   afterEach(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
-  it('R4: is given up and answered, and the connection is cut', async () => {
+  it('R4: times out with an answer, and the connection closes', async () => {
     const read = bodyReader(1024, 50);
     server = createServer((request, response) => {
       read(request as Request, response as Response, 'alice').then(

@@ -21,7 +21,7 @@ describe('JSON of the api', () => {
   });
   afterAll(() => scene.relay.stop());
 
-  /** The bytes as they travel. */
+  /** The bytes on the wire. */
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<Received>((resolve, reject) => {
       const authorization = `Bearer ${scene.relay.token('alice')}`;
@@ -40,7 +40,7 @@ describe('JSON of the api', () => {
       sent.end();
     });
 
-  it('W10: is compressed over 1 kB for a client that asks for it, and is the same text', async () => {
+  it('W10: is compressed over 1 kB for a client that accepts it, with the same text', async () => {
     const plain = await get('/api/sessions');
     const packed = await get('/api/sessions', { 'Accept-Encoding': 'br, gzip' });
     expect(plain).toMatchObject({ encoding: undefined, vary: expect.stringContaining('Accept-Encoding') });
@@ -53,7 +53,7 @@ describe('JSON of the api', () => {
   it.each([
     ['a short answer', '/api/me', 'gzip'],
     ['a client that refuses gzip', '/api/sessions', 'gzip;q=0'],
-  ])('W10: is sent as it is to %s', async (_who, path, accept) => {
+  ])('W10: is sent uncompressed for %s', async (_who, path, accept) => {
     expect(await get(path, { 'Accept-Encoding': accept })).toMatchObject({ encoding: undefined });
   });
 

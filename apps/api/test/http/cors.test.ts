@@ -18,7 +18,7 @@ describe('pages of other origins', () => {
     relay.call(method, path, { user: method === 'OPTIONS' ? null : 'alice', headers: { Origin: origin, ...headers } });
   const allowed = ['https://relay.example.com', 'https://app.example.com', 'http://localhost:5173'];
 
-  it.each(allowed)('may use REST from %s and read what the headers say', async (origin) => {
+  it.each(allowed)('can use REST from %s and read its headers', async (origin) => {
     const { status, headers } = await call(origin);
     expect(status).toBe(200);
     expect(headers['access-control-allow-origin']).toBe(origin);
@@ -30,7 +30,7 @@ describe('pages of other origins', () => {
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it.each(allowed)('may ask before from %s, without a credential and without a limit', async (origin) => {
+  it.each(allowed)('can send a preflight from %s, without a credential and without a limit', async (origin) => {
     const { status, headers, text } = await call(origin, 'OPTIONS', '/api/sessions/x', {
       'Access-Control-Request-Method': 'PATCH',
       'Access-Control-Request-Headers': 'authorization, content-type',
@@ -46,7 +46,7 @@ describe('pages of other origins', () => {
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
 
-  it('may read errors too', async () => {
+  it('can read errors too', async () => {
     const answer = await relay.call('me', { user: null, headers: { Origin: allowed[1]! } });
     expectRefusal(answer, 'UNAUTHORIZED');
     expect(answer.headers['access-control-allow-origin']).toBe(allowed[1]);
@@ -62,7 +62,7 @@ describe('pages of other origins', () => {
     'https://evil.com/https://app.example.com',
     'null',
     '*',
-  ])('are told nothing at %s', async (origin) => {
+  ])('get no CORS headers at %s', async (origin) => {
     const plain = await call(origin);
     const before = await call(origin, 'OPTIONS', '/api/me', { 'Access-Control-Request-Method': 'GET' });
     expectRefusal(before, 'METHOD_NOT_ALLOWED');
@@ -70,7 +70,7 @@ describe('pages of other origins', () => {
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('are no concern of clients that are no page', async () => {
+  it('change nothing for clients without an Origin', async () => {
     const { headers } = await relay.call('me');
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });

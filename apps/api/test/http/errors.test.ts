@@ -8,13 +8,13 @@ import { toRelayError } from '../../src/http/errors.ts';
 import { expectLimitHeaders, expectRefusal } from '../answers.ts';
 import { type LosableDatabase, lostConnection, openLosableDatabase } from '../lost-database.ts';
 
-describe('what was thrown becomes what is answered:', () => {
+describe('an exception becomes an answer:', () => {
   const answered = (error: unknown) => {
     const { code, status, retryAfter, headers } = toRelayError(error);
     return { code, status, retryAfter, challenge: headers['WWW-Authenticate'] };
   };
 
-  it('an error of the catalogue is itself', () => {
+  it('an error of the catalogue passes through', () => {
     const error = new RelayError('QUEUE_FULL', 'full');
     expect(toRelayError(error)).toBe(error);
   });
@@ -27,7 +27,7 @@ describe('what was thrown becomes what is answered:', () => {
     });
   });
 
-  it('keys that cannot be fetched are 503, with the time that the verifier names, and no challenge', () => {
+  it("unreachable keys are 503, with the verifier's retry time and no challenge", () => {
     const error = new AuthError('SERVICE_UNAVAILABLE', 'later', { retryAfterSeconds: 17 });
     expect(answered(error)).toEqual({ code: 'SERVICE_UNAVAILABLE', status: 503, retryAfter: 17, challenge: undefined });
     expect(answered(new AuthError('SERVICE_UNAVAILABLE', 'later')).retryAfter).toBeGreaterThan(0);
@@ -38,7 +38,7 @@ describe('what was thrown becomes what is answered:', () => {
     ['a lost backplane', new BackplaneError('UNAVAILABLE', 'redis://user:secret@host is gone')],
     ['a closed backplane', new BackplaneError('CLOSED', 'closed')],
     ['an overloaded backplane', new BackplaneError('OVERLOADED', 'too many')],
-  ])('%s is 503 and says nothing of itself', (_what, error) => {
+  ])('%s is 503 without details', (_what, error) => {
     expect(answered(error)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503, retryAfter: expect.any(Number) });
     expect(toRelayError(error).message).not.toContain(error.message);
     expect(toRelayError(error).cause).toBe(error);
@@ -55,13 +55,13 @@ describe('what was thrown becomes what is answered:', () => {
     [undefined],
     [null],
     [{ code: 'P2002', message: 'secret' }],
-  ])('anything else is 500 and says nothing: %p', (error) => {
+  ])('anything else is 500 without details: %p', (error) => {
     expect(answered(error)).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
     expect(toRelayError(error).message).not.toContain('secret');
   });
 });
 
-describe('a fault of the relay', () => {
+describe('an internal error', () => {
   let relay: TestRelay;
   let database: LosableDatabase;
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe('a fault of the relay', () => {
     await database.close();
   });
 
-  it('says nothing to strangers but an id to report it by', async () => {
+  it('shows strangers only an id to report', async () => {
     database.lose(new TypeError("Cannot read properties of undefined (reading 'password=hunter2')"));
     const answer = await relay.call('listSessions');
     database.find();

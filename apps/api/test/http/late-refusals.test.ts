@@ -1,4 +1,4 @@
-/** Promise: a client that ignores its refusals is answered late, and no one else is (S3; rules, 6.10). */
+/** Promise: a client that ignores its refusals gets late answers, and no other client does (S3; rules, 6.10). */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { LateRefusals } from '../../src/http/late-refusals.ts';
 
@@ -6,7 +6,7 @@ describe('S3: late refusals', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  /** Whether the next refusal of `who` is answered before any time passes. */
+  /** Whether the next refusal of `who` is answered immediately. */
   const isPrompt = async (late: LateRefusals, who: string) => {
     let answered = false;
     void late.pause(who).then(() => (answered = true));
@@ -17,7 +17,7 @@ describe('S3: late refusals', () => {
     for (let n = 0; n < times; n += 1) await late.pause(who);
   };
 
-  it('S3: answer a hundred refusals of a minute at once, and the others a second later', async () => {
+  it('S3: answer the first hundred refusals of a minute immediately, and later ones after a second', async () => {
     const late = new LateRefusals();
     await refuse(late, 'alice', 100);
     let answered = false;
@@ -28,7 +28,7 @@ describe('S3: late refusals', () => {
     await next;
   });
 
-  it('S3: leave other people alone, and end with the minute', async () => {
+  it('S3: leave other users alone, and stop with the minute', async () => {
     const late = new LateRefusals();
     await refuse(late, 'alice', 100);
     expect(await isPrompt(late, 'alice')).toBe(false);
@@ -37,7 +37,7 @@ describe('S3: late refusals', () => {
     expect(await isPrompt(late, 'alice')).toBe(true);
   });
 
-  it('S3: hold a thousand sockets at most', async () => {
+  it('S3: delay a thousand sockets at most', async () => {
     const late = new LateRefusals();
     await refuse(late, 'alice', 100);
     const held = Array.from({ length: 1000 }, () => late.pause('alice'));

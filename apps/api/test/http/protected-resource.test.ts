@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { startRelay } from '@relay/testing';
 
 describe('GET /.well-known/oauth-protected-resource', () => {
-  it('says to anybody, pages of other origins too, who signs people in', async () => {
+  it('names the authorization server, without a credential and for any origin', async () => {
     const authIssuers = [{ issuer: 'https://id.example.com', audience: 'http://localhost:4000/api' }];
     const relay = await startRelay({ identity: true, config: { authIssuers, publicUrl: 'http://localhost:4000' } });
     try {

@@ -44,17 +44,17 @@ describeWith('redis-server', 'rate limits of two instances', () => {
     return all;
   };
 
-  it('count together', async () => {
+  it('share one count', async () => {
     expect(await inTurn('ada', 0, 1, 0, 1, 0, 1)).toEqual([3, 2, 1, 0, -1, -1]);
   });
 
-  it('count each for itself while Redis is away, and together again when it is back', async () => {
+  it('are separate while Redis is away, and shared again when it is back', async () => {
     expect(await inTurn('bob', 0, 1)).toEqual([3, 2]);
     await redis.kill();
     expect(await inTurn('bob', 0, 0, 0, 0, 0)).toEqual([3, 2, 1, 0, -1]);
     expect(await inTurn('bob', 1, 1, 1, 1, 1)).toEqual([3, 2, 1, 0, -1]);
     await redis.restart();
-    // Refused or not, every one counts: until both are heard in the same count again.
+    // Every request counts, refused or not: repeat until both instances share the count again.
     let who = 0;
     for (;;) {
       const [first, second] = await inTurn(`carl ${(who += 1)}`, 0, 1);

@@ -5,7 +5,7 @@ import { createMemoryBus } from '@relay/backplane';
 import { LateRefusals } from '../../src/http/late-refusals.ts';
 import { createRateLimits } from '../../src/http/rate-limit.ts';
 
-it('K8: every request of a window is told the same end, that of the next window another', async () => {
+it('K8: all requests of a window get the same reset time; the next window gets another', async () => {
   const start = Date.UTC(2026, 0, 1) + 999;
   let now = start;
   const bus = createMemoryBus({ now: () => now });

@@ -8,7 +8,7 @@ const shown = ({ headers }: Answer) => ({
   remaining: Number(headers['x-ratelimit-remaining']),
 });
 
-/** The limits of the specification, §8, as they are in production. */
+/** The limits of the specification, §8, as in production. */
 describe('rate limits', () => {
   let relay: TestRelay;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('rate limits', () => {
 
   const from = (address: string, method: string, path: string, options: CallOptions = {}) =>
     relay.call(method, path, { user: null, ...options, headers: { 'X-Forwarded-For': address, ...options.headers } });
-  /** All at the same time: which of them is counted last does not matter. */
+  /** Sends all at the same time: the order of counting does not matter. */
   const times = (count: number, call: (n: number) => Promise<Answer>): Promise<Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, n) => call(n)));
   const limitedAmong = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 429);
@@ -32,7 +32,7 @@ describe('rate limits', () => {
     expect(answer.body).toEqual({ error: expect.any(String), code: 'RATE_LIMITED', status: 429, retryAfter });
   };
 
-  it('K8: let a user make 100 requests a minute over all routes, and say how many are left and until when', async () => {
+  it('K8: allow a user 100 requests a minute over all routes, and report the remainder and the reset time', async () => {
     const paths = ['/api/me', '/api/sessions', '/api/devices', '/api/watched-sessions', '/api/tasks/x'];
     const reset: number[] = [];
     for (let n = 0; n < 100; n += 1) {
@@ -47,17 +47,17 @@ describe('rate limits', () => {
     expect(new Set(reset).size).toBe(1);
     expect(reset[0]! - now).toBeLessThanOrEqual(61);
     expect(reset[0]! - now).toBeGreaterThan(-1);
-    // Another user is not concerned.
+    // Another user is unaffected.
     expect(shown(await relay.call('me', { user: 'calm' }))).toEqual({ limit: 100, remaining: 99 });
   });
 
-  it('W9: nine tabs that reload at once, with six requests each, are all answered', async () => {
+  it('W9: nine tabs that reload at once with six requests each all get answers', async () => {
     const paths = ['/api/me', '/api/sessions', '/api/devices', '/api/inbox', '/api/watched-sessions', '/api/tasks/x'];
     const answers = await times(9 * paths.length, (n) => relay.call('GET', paths[n % paths.length]!, { user: 'tabs' }));
     expect(limitedAmong(answers)).toEqual([]);
   });
 
-  it('W9: Retry-After leads to the end of the window, when the next request is answered', async () => {
+  it('W9: Retry-After leads to the reset of the window, when the next request succeeds', async () => {
     const [limited] = limitedAmong(await times(101, () => relay.call('me', { user: 'patient' })));
     const { date, 'retry-after': after, 'x-ratelimit-reset': reset } = limited!.headers;
     const comesAt = Date.parse(date!) / 1000 + Number(after);
@@ -65,7 +65,7 @@ describe('rate limits', () => {
     expect(Math.abs(comesAt - Number(reset))).toBeLessThanOrEqual(1);
   });
 
-  it('count per user, whichever token and address are used', async () => {
+  it('count per user, with any token and address', async () => {
     const tokens = [relay.token('shared'), relay.token('shared'), relay.token('shared')];
     const answers = await times(101, (n) =>
       from(`192.0.2.${n}`, 'GET', '/api/me', { headers: bearer(tokens[n % 3]!) }),
@@ -74,7 +74,7 @@ describe('rate limits', () => {
     for (const limited of limitedAmong(answers)) expectLimited(limited, 100);
   });
 
-  it('let a user create 10 sessions a minute, and show the tighter of the two limits', async () => {
+  it('allow a user 10 new sessions a minute, and show the tighter of the two limits', async () => {
     const { deviceId } = await registerDevice(relay, { user: 'creator' });
     const create = () => relay.call('createSession', { user: 'creator', body: { deviceId, message: 'hello' } });
     const spent = 100 - shown(await relay.call('me', { user: 'creator' })).remaining;
@@ -84,7 +84,7 @@ describe('rate limits', () => {
       expect(shown(answer)).toEqual({ limit: 10, remaining: 9 - n });
     }
     expectLimited(await create(), 10);
-    // Refused ones count as requests too, and the other routes go on.
+    // Refused requests count too, and the other routes still work.
     expect(shown(await relay.call('me', { user: 'creator' }))).toEqual({
       limit: 100,
       remaining: 100 - spent - 12,
@@ -98,7 +98,7 @@ describe('rate limits', () => {
     expectLimited(await create(), 100);
   });
 
-  it('count refused requests like all others: bad bodies, missing scopes, unknown things', async () => {
+  it('count refused requests like all others: bad bodies, missing scopes, unknown ids', async () => {
     const noScope = relay.token('sloppy', { scopes: [] });
     const calls: (() => Promise<Answer>)[] = [
       () => relay.call('POST', '/api/watched-sessions', { user: 'sloppy', raw: '{' }),
@@ -116,7 +116,7 @@ describe('rate limits', () => {
     for (const [n, call] of calls.entries()) expect(shown(await call())).toEqual({ limit: 100, remaining: 99 - n });
   });
 
-  it('leave the probes alone', async () => {
+  it('exempt the probes', async () => {
     for (const path of ['/health', '/ready']) {
       const answers = await times(101, () => from('203.0.113.1', 'GET', path));
       expect(answers.every(({ status, headers }) => status === 200 && !('x-ratelimit-limit' in headers))).toBe(true);
@@ -124,7 +124,7 @@ describe('rate limits', () => {
     expect(shown(await from('203.0.113.1', 'GET', '/api/openapi.json'))).toEqual({ limit: 100, remaining: 99 });
   });
 
-  it('count who is not signed in by address, and by the one the proxy saw', async () => {
+  it('count unauthenticated requests by address, as the proxy saw it', async () => {
     const ask = (address: string) =>
       from(address, 'POST', '/api/devices/code', { body: { hostname: 'h', agent_type: 'a' } });
     const answers = await times(101, (n) => ask(`192.0.2.${n}, 203.0.113.2`));
@@ -133,11 +133,11 @@ describe('rate limits', () => {
     expect((await ask('203.0.113.3')).status).toBe(200);
   });
 
-  it('count refused credentials by address, until they are not even looked at', async () => {
+  it('count refused credentials by address, until the api no longer checks them', async () => {
     const guess = () => from('203.0.113.4', 'GET', '/api/me', { headers: bearer('garbage') });
     for (const answer of await times(100, guess)) expectRefusal(answer, 'INVALID_TOKEN');
     expectLimited(await guess(), 100);
-    // A good credential from the same address is a user's.
+    // A valid credential from the same address counts for its user.
     expect((await from('203.0.113.4', 'GET', '/api/me', { headers: bearer(relay.token('good')) })).status).toBe(200);
   });
 
@@ -149,7 +149,7 @@ describe('rate limits', () => {
         user_code: string;
       };
 
-    it('do not touch a live code that is polled at its pace', async () => {
+    it('do not affect a live code that is polled at its pace', async () => {
       const { device_code } = await ask('203.0.113.10');
       for (let n = 0; n < 105; n += 1) {
         await relay.database.sql.execute`UPDATE device_codes SET polled_at = polled_at - interval '5 seconds'`;
@@ -167,7 +167,7 @@ describe('rate limits', () => {
     it.each([
       ['203.0.113.12', 'unknown codes', { body: { device_code: 'garbage' } }],
       ['203.0.113.13', 'requests without a code', { body: {} }],
-      ['203.0.113.14', 'bodies that are no JSON', { raw: '{' }],
+      ['203.0.113.14', 'bodies of invalid JSON', { raw: '{' }],
     ])('count, for %s, %s', async (address, _what, options) => {
       const answers = await times(101, () => from(address, 'POST', '/api/devices/token', options));
       expect(answers.filter(({ status }) => status === 400)).toHaveLength(100);
@@ -177,7 +177,7 @@ describe('rate limits', () => {
 });
 
 describe('the window of a rate limit', () => {
-  it('ends, and the count starts again', async () => {
+  it('expires, and the count starts again', async () => {
     const relay = await startRelay({ config: { rateLimitPerMinute: 2, rateWindowMs: 1_500 } });
     try {
       const call = () => relay.call('me');

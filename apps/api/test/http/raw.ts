@@ -1,8 +1,8 @@
-/** HTTP as bytes: for requests that no client library would send. */
+/** Raw HTTP, for requests that no client library would send. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Sends the bytes and returns everything that came back until the other side closed. */
+/** Sends the bytes and returns the whole answer once the other side closes. */
 export async function sendBytes(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   const line = connect({ host: hostname, port: Number(port) });

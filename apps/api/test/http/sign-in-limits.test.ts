@@ -3,7 +3,7 @@ import { createMemoryBus } from '@relay/backplane';
 import { createSignInLimits } from '../../src/http/rate-limit.ts';
 
 describe('the limits of the sign-in', () => {
-  it('are windows that end, also for who never pauses for as long as one', async () => {
+  it('reset after their window, also without a pause as long as one', async () => {
     let now = Date.UTC(2026, 0, 1);
     const bus = createMemoryBus({ now: () => now });
     try {
@@ -24,7 +24,7 @@ describe('the limits of the sign-in', () => {
     }
   });
 
-  it('count addresses and paths apart', async () => {
+  it('count addresses and paths separately', async () => {
     const bus = createMemoryBus();
     try {
       const limits = createSignInLimits(bus.connect('api'));

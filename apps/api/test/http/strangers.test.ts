@@ -1,15 +1,15 @@
-/** Requests without a credential: they leave no errors in the log, and their number is bounded for each address. */
+/** Requests without a credential: they leave no errors in the log, and have a limit for each address. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, startRelay } from '@relay/testing';
 import { expectLimitHeaders } from '../answers.ts';
 
 const signMs = 30 * 24 * 3600_000;
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** As a notification carries it, with a made-up signature. `period`: which month's key it names. */
+/** A token as in a notification, with a forged signature. `period`: the month of its key. */
 const forged = (period: number, more: object = {}) =>
   `${encoded({ alg: 'ES256', typ: 'answer+jwt', kid: `answers:${Math.floor(Date.now() / signMs) + period}`, ...more })}.${encoded({ sub: 'x', aud: 'x' })}.${'A'.repeat(86)}`;
 
-describe('requests of strangers', () => {
+describe('unauthenticated requests', () => {
   let relay: TestRelay;
   let log = '';
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe('requests of strangers', () => {
     expect(await statusOf('/install.sh')).toBe(429);
     const register = { user: null, body: { redirect_uris: ['http://localhost:1/callback'] } };
     expect((await strict.call('POST', '/auth/relay/register', register)).status).toBe(429);
-    // Signed-in people and the sign-in have buckets of their own.
+    // Authenticated users and the sign-in have separate buckets.
     expect((await strict.call('GET', '/api/sessions')).status).toBe(200);
     await strict.stop();
   });

@@ -1,11 +1,11 @@
-/** Promise: a handler that answers, or reads, something else than the table of routes says does not compile. */
+/** Promise: a handler whose answers or reads differ from the table of routes does not compile. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const here = dirname(fileURLToPath(import.meta.url));
-/** A file that exists for the compiler alone. */
+/** Exists only for the compiler. */
 const file = join(here, 'handlers-of-the-test.ts');
 const fixtures = {
   'answers as the table says': `export const it0: Handlers<'readTask'>['readTask'] = () => ({ status: 200, body: task });`,
@@ -53,7 +53,7 @@ describe('a handler that', () => {
     expect([title, wrong.has(title)]).toEqual([title, title !== 'answers as the table says']);
   });
 
-  it('of the fixtures has no other fault', () => {
+  it('is in the fixtures has no other error', () => {
     expect([...wrong].filter((title) => !(title in fixtures))).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** A program that runs agents signs its person in as the specification of MCP says: found, registered, allowed and kept, by its official library. */
+/**
+ * A program that runs agents signs its user in as the MCP specification describes. Its official library discovers,
+ * registers, authorizes and keeps the sign-in.
+ */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -13,7 +16,7 @@ import { Browser, type TestRelay, startRelay, token } from '@relay/testing';
 
 const redirect = 'http://localhost:51999/callback';
 
-/** Keeps in memory what such a program keeps in a file. */
+/** Keeps in memory the data that such a program keeps in a file. */
 class Program implements OAuthClientProvider {
   readonly redirectUrl = redirect;
   readonly clientMetadata = {
@@ -46,7 +49,7 @@ describe('a program that runs agents', () => {
   });
   afterAll(() => relay.stop());
 
-  /** The addresses of the relay begin with PUBLIC_URL, wherever it listens; each request to the other instance. */
+  /** The relay's addresses start with PUBLIC_URL, wherever it listens. Each request goes to the other instance. */
   let turn = 0;
   const reach = (url: string | URL, init?: RequestInit) =>
     fetch(String(url).replace(relay.config.publicUrl, relay.apis[turn++ % 2]!.url), init);
@@ -61,7 +64,7 @@ describe('a program that runs agents', () => {
     return client;
   };
 
-  it('knows nothing but the address, asks its person for one scope, and keeps its sign-in', async () => {
+  it('needs only the address, asks its user for one scope, and keeps its sign-in', async () => {
     const program = new Program();
     await expect(connect(program)).rejects.toBeInstanceOf(UnauthorizedError);
     expect(program.client).toMatchObject({ client_id: 'relay-mcp' });
@@ -83,7 +86,7 @@ describe('a program that runs agents', () => {
     const payload: unknown = JSON.parse(Buffer.from(claims!, 'base64url').toString('utf8'));
     expect(payload).toMatchObject({ aud: `${relay.config.publicUrl}/mcp`, client_id: 'relay-mcp' });
 
-    // The API of the person is closed to it.
+    // The REST API refuses its token.
     const headers = { Authorization: `Bearer ${program.kept!.access_token}` };
     expect(await relay.call('GET', '/api/sessions', { user: null, headers })).toMatchObject({
       status: 403,
@@ -101,7 +104,7 @@ describe('a program that runs agents', () => {
     await (await connect(program)).close();
   });
 
-  it('S2: gets agents:answer only if it asks, and the page of consent names it', async () => {
+  it('S2: gets agents:answer only if it asks, and the consent page names it', async () => {
     const { authorization_endpoint: _a, ...documents } = (
       await relay.call('GET', '/.well-known/oauth-protected-resource/mcp', { user: null })
     ).body as Record<string, unknown>;
@@ -135,19 +138,19 @@ describe('a program that runs agents', () => {
   });
 
   it.each([
-    ['of another computer', ['https://agents.example.com/callback']],
-    ['with a name before the host', ['http://localhost@agents.example.com/callback']],
+    ['on another computer', ['https://agents.example.com/callback']],
+    ['with user information before the host', ['http://localhost@agents.example.com/callback']],
     ['with a query', [`${redirect}?to=x`]],
     ['with another scheme', ['javascript:alert(1)']],
-    ['that is none', [7]],
-    ['at all, not even one', []],
-    ['of which there are too many', Array.from({ length: 21 }, () => redirect)],
-  ])('is not registered for an address %s', async (_name, redirect_uris) => {
+    ['that is not a URL', [7]],
+    ['if it sends an empty list', []],
+    ['if it sends too many', Array.from({ length: 21 }, () => redirect)],
+  ])('cannot register an address %s', async (_name, redirect_uris) => {
     const answer = await browser.send('POST', '/auth/relay/register', { body: { redirect_uris } });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } });
   });
 
-  it('A4: registers the acceptable addresses of a body, as Visual Studio Code sends it, and answers with those', async () => {
+  it('A4: registers the acceptable addresses of a body, as Visual Studio Code sends it, and returns those', async () => {
     const acceptable = [
       'http://localhost',
       'http://127.0.0.1:33418/',
@@ -190,7 +193,7 @@ describe('a program that runs agents', () => {
     expect(where).not.toMatch(/^http:\/\/127\.0\.0\.1:9/);
   });
 
-  it('is registered for every loopback address on any port, and nothing is kept of it', async () => {
+  it('can register every loopback address on any port, and nothing is stored', async () => {
     const before = await relay.database.models.oauthClient.count();
     for (const host of ['localhost', '127.0.0.1', '[::1]']) {
       const redirect_uris = [`http://${host}:8123/callback`, `http://${host}:8124/oauth/callback`];

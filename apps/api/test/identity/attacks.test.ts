@@ -13,7 +13,7 @@ import {
   token,
 } from '@relay/testing';
 
-/** Each of these worked with the defaults of the library, or of a careless server. */
+/** Each of these attacks worked with the library's defaults, or would on a careless server. */
 describe('an attacker', () => {
   let relay: TestRelay;
   let browser: Browser;
@@ -25,18 +25,15 @@ describe('an attacker', () => {
   });
   afterAll(() => relay.stop());
 
-  describe('who has an account', () => {
-    it.each(['a\u202eb', '\u3164', '\u2800', 'x\u{1d159}'])(
-      'S12: gets no name that shows as another one: %j',
-      async (name) => {
-        const refused = { status: 400, body: { code: 'INVALID_REQUEST' } };
-        expect(await browser.send('POST', '/auth/update-user', { body: { name } })).toMatchObject(refused);
-        const passkey = { body: { name, response: {} } };
-        expect(await browser.send('POST', '/auth/passkey/verify-registration', passkey)).toMatchObject(refused);
-        const me = await browser.send('GET', '/auth/relay/me');
-        expect(JSON.stringify(me.body)).not.toContain(name);
-      },
-    );
+  describe('with an account', () => {
+    it.each(['a\u202eb', '\u3164', '\u2800', 'x\u{1d159}'])('S12: cannot take a deceptive name: %j', async (name) => {
+      const refused = { status: 400, body: { code: 'INVALID_REQUEST' } };
+      expect(await browser.send('POST', '/auth/update-user', { body: { name } })).toMatchObject(refused);
+      const passkey = { body: { name, response: {} } };
+      expect(await browser.send('POST', '/auth/passkey/verify-registration', passkey)).toMatchObject(refused);
+      const me = await browser.send('GET', '/auth/relay/me');
+      expect(JSON.stringify(me.body)).not.toContain(name);
+    });
 
     it.each([
       ['POST', '/auth/oauth2/create-client', { redirect_uris: ['https://evil.example'] }],
@@ -55,7 +52,7 @@ describe('an attacker', () => {
       ['POST', '/auth/oauth2/delete-client', { client_id: 'relay-cli' }],
       ['POST', '/auth/admin/oauth2/resources', { identifier: 'https://evil.example', name: 'evil' }],
       ['PATCH', `/auth/admin/oauth2/resources/${encodeURIComponent('http://localhost:4000/api')}`, { disabled: true }],
-    ])('cannot change which programs and audiences there are: %s %s', async (method, path, body) => {
+    ])('cannot change the registered programs and audiences: %s %s', async (method, path, body) => {
       const before = await relay.database.models.oauthClient.findMany({ orderBy: { clientId: 'asc' } });
       const { status } = await browser.send(method, path, { body });
       expect([401, 403, 404]).toContain(status);
@@ -64,7 +61,7 @@ describe('an attacker', () => {
       expect(await relay.database.models.oauthResource.count({ where: { disabled: false } })).toBe(3);
     });
 
-    it('cannot make a bearer of the browser sign-in', async () => {
+    it('cannot turn the browser sign-in into a bearer token', async () => {
       expect((await browser.send('GET', '/auth/token')).status).toBe(404);
       const session = await browser.send('GET', '/auth/get-session');
       expect(session.status).toBe(200);
@@ -72,7 +69,7 @@ describe('an attacker', () => {
     });
   });
 
-  it('cannot buy a sign-in with a device code', async () => {
+  it('cannot get a sign-in with a device code', async () => {
     const code = await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'a' } });
     await relay.call('approveCode', { params: { userCode: code.body.user_code } });
     const grant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -84,7 +81,7 @@ describe('an attacker', () => {
     expect((await token(relay, body)).body.error).toBe('unsupported_grant_type');
   });
 
-  describe('with an address of their own', () => {
+  describe('with a redirect address', () => {
     it.each([
       'https://evil.example/callback',
       'http://127.0.0.1.evil.example/callback',
@@ -102,13 +99,13 @@ describe('an attacker', () => {
       'javascript:alert(1)',
       '',
       undefined,
-    ])('gets no code sent to %s', async (redirect) => {
+    ])('cannot have a code sent to %s', async (redirect) => {
       const where = await browser.authorize('relay-cli', pkce().challenge, { redirect_uri: redirect });
       expect(`${where.origin}${where.pathname}`).toBe(`${relay.config.publicUrl}/error`);
       expect(where.searchParams.get('code')).toBeNull();
     });
 
-    it('gets no code of the web app sent to another page of the relay', async () => {
+    it('cannot have a code of the web app sent to another page of the relay', async () => {
       for (const page of ['/callback/', '/callback?x=1', '/device', '/callbackk', '//evil.example/callback']) {
         const where = await browser.authorize('relay-web', pkce().challenge, {
           redirect_uri: relay.config.publicUrl + page,
@@ -117,7 +114,7 @@ describe('an attacker', () => {
       }
     });
 
-    it('S3: gets no code of the web app sent to another port or name of this machine', async () => {
+    it('S3: cannot have a code of the web app sent to another port or name of this machine', async () => {
       const port = new URL(relay.config.publicUrl).port;
       for (const redirect of [
         'http://localhost:51234/callback',
@@ -154,7 +151,7 @@ describe('an attacker', () => {
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     });
 
-    it('any port of the loopback address is the command line itself', async () => {
+    it('any loopback port is accepted for the command line', async () => {
       const { verifier, challenge } = pkce();
       for (const redirect of ['http://127.0.0.1:1025/callback', 'http://[::1]:60000/callback']) {
         const code = await browser.code('relay-cli', challenge, { redirect_uri: redirect });
@@ -163,13 +160,13 @@ describe('an attacker', () => {
     });
   });
 
-  describe('who intercepts a code', () => {
+  describe('with an intercepted code', () => {
     it.each([
       ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],
       ['a challenge without a method', { code_challenge_method: undefined }],
       ['the method plain', { code_challenge_method: 'plain' }],
       ['an empty challenge', { code_challenge: '' }],
-    ])('is helped by no request with %s', async (_name, more) => {
+    ])('gets no code from a request with %s', async (_name, more) => {
       for (const client of ['relay-web', 'relay-cli', 'relay-mobile'] as const) {
         const where = await browser.authorize(client, pkce().challenge, more);
         expect(where.searchParams.get('error')).toBe('invalid_request');
@@ -177,7 +174,7 @@ describe('an attacker', () => {
       }
     });
 
-    it('cannot exchange it without the verifier', async () => {
+    it('cannot exchange the code without the verifier', async () => {
       for (const verifier of [pkce().verifier, '', 'x']) {
         const code = await browser.code('relay-cli', pkce().challenge);
         const answer = await redeem(relay, 'relay-cli', code, verifier);
@@ -186,13 +183,13 @@ describe('an attacker', () => {
       }
     });
 
-    it('cannot exchange it as another program', async () => {
+    it('cannot exchange the code as another program', async () => {
       const { verifier, challenge } = pkce();
       const code = await browser.code('relay-cli', challenge);
       expect((await redeem(relay, 'relay-mobile', code, verifier)).body.error).toBe('invalid_grant');
     });
 
-    it('cannot use it a second time, and what the first use gave is taken back', async () => {
+    it('cannot use the code a second time; the attempt revokes the tokens of the first use', async () => {
       const { verifier, challenge } = pkce();
       const code = await browser.code('relay-cli', challenge);
       const first = await redeem(relay, 'relay-cli', code, verifier);
@@ -201,7 +198,7 @@ describe('an attacker', () => {
       expect((await refresh(relay, first.body.refresh_token as string)).body.error).toBe('invalid_grant');
     });
 
-    it('of ten attempts at once at most one succeeds', async () => {
+    it('succeeds at most once in ten concurrent attempts', async () => {
       const { verifier, challenge } = pkce();
       const code = await browser.code('relay-cli', challenge);
       const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(relay, 'relay-cli', code, verifier)));
@@ -209,7 +206,7 @@ describe('an attacker', () => {
       expect(new Set(answers.map(({ status }) => status))).not.toContain(500);
     });
 
-    it('has a minute, although the sign-in page may stay open for ten', async () => {
+    it('has a minute, although the sign-in page can stay open for ten', async () => {
       const { verifier, challenge } = pkce();
       const code = await browser.code('relay-cli', challenge);
       const rows = await relay.database.models.verification.findMany({
@@ -221,8 +218,8 @@ describe('an attacker', () => {
     });
   });
 
-  describe('with the token of another place', () => {
-    it('gets none for an audience that is not this relay', async () => {
+  describe('with a token for another purpose', () => {
+    it('gets no token for an audience other than this relay', async () => {
       const where = await browser.authorize('relay-cli', pkce().challenge, {
         resource: 'https://elsewhere.example/api',
       });
@@ -240,7 +237,7 @@ describe('an attacker', () => {
       expect(answer.body.error).toBe('invalid_target');
     });
 
-    it('is refused by the API with an ID token, and with a token for the sign-in alone', async () => {
+    it('cannot use an ID token or a sign-in token for the API', async () => {
       const { verifier, challenge } = pkce();
       const resource = `${relay.config.publicUrl}/auth/oauth2/userinfo`;
       const tokens = await redeem(
@@ -270,7 +267,7 @@ describe('an attacker', () => {
         data: { rotationReplayExpiresAt: new Date(Date.now() - 1) },
       });
 
-    it('ends the whole chain by using it late', async () => {
+    it('revokes the whole chain by using the token late', async () => {
       const first = await signedInCli(browser);
       const second = await refresh(relay, first.refresh_token!);
       await afterTheInterval();
@@ -278,18 +275,18 @@ describe('an attacker', () => {
       expect((await refresh(relay, second.body.refresh_token as string)).body.error).toBe('invalid_grant');
     });
 
-    it('two tabs that race on one token keep the person signed in', async () => {
+    it('two tabs that race on one token keep the user signed in', async () => {
       const first = await signedInCli(browser);
       const answers = await Promise.all([refresh(relay, first.refresh_token!), refresh(relay, first.refresh_token!)]);
       const winners = answers.filter(({ status }) => status === 200);
       expect(winners.length).toBeGreaterThanOrEqual(1);
-      // The loser asks again and gets the answer of the winner.
+      // The loser retries and gets the winner's answer.
       const again = await refresh(relay, first.refresh_token!);
       expect(again.body.refresh_token).toBe(winners[0]!.body.refresh_token);
       expect((await refresh(relay, again.body.refresh_token as string)).status).toBe(200);
     });
 
-    it('cannot use it as another program, and gets no more scopes with it', async () => {
+    it('cannot use the token as another program, or gain scopes with it', async () => {
       const { refresh_token: stolen } = await signedInCli(browser);
       const as = (more: Record<string, string>) =>
         token(relay, { grant_type: 'refresh_token', refresh_token: stolen!, client_id: 'relay-cli', ...more });
@@ -315,7 +312,7 @@ describe('an attacker', () => {
       expect((await new Browser(relay).send('POST', '/auth/sign-in/email', { body })).status).toBe(403);
     });
 
-    it('cannot forge what the consent page asks for', async () => {
+    it('cannot forge the scopes of the consent page', async () => {
       const carol = new Browser(relay);
       await carol.signUp('carol@example.com');
       const page = await carol.authorize('relay-cli', pkce().challenge, { scope: 'sessions:read' });
@@ -327,7 +324,7 @@ describe('an attacker', () => {
     });
   });
 
-  it('gets no session cookie that a script could read', async () => {
+  it('gets no session cookie that a script can read', async () => {
     const answer = await browser.signIn('alice@example.com');
     const cookies = answer.headers['set-cookie'] as unknown as string[];
     expect(cookies.length).toBeGreaterThan(0);
@@ -336,7 +333,7 @@ describe('an attacker', () => {
     await signedInWeb(browser);
   });
 
-  it('breaks nothing with nonsense', async () => {
+  it('causes no internal error with invalid input', async () => {
     const send = (path: string, raw: string, type = 'application/json') =>
       relay.call('POST', path, { user: null, raw, headers: { 'Content-Type': type } });
     for (const raw of [

@@ -31,7 +31,7 @@ const alive = async () => {
 };
 const cookieOf = (browser: Browser) => [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 
-/** Every endpoint of the library that a request could reach if the door let it. */
+/** Every endpoint of the library that a request could reach without our allow list. */
 function endpoints(): { path: string; methods: string[] }[] {
   const api = relay.apis[0]!;
   const deps = { config: relay.config, database: relay.database, backplane: api.backplane, logger: console };
@@ -50,7 +50,7 @@ describe('B12: an e-mail address', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('with a blank around it makes no second account', async () => {
+  it('with surrounding whitespace makes no second account', async () => {
     const again = await alice.send('POST', '/auth/sign-up/email', {
       body: { email: ' alice@example.com ', password, name: 'Alice' },
     });
@@ -61,7 +61,7 @@ describe('B12: an e-mail address', () => {
 describe('headers', () => {
   afterEach(alive);
 
-  it('that are larger than a server reads are 431', async () => {
+  it("over the server's limit are 431", async () => {
     const tooLarge: Record<string, string>[] = [
       { Cookie: `__Host-relay.session_token=${'x'.repeat(20_000)}` },
       { Cookie: Array.from({ length: 2_000 }, (_, index) => `cookie${index}=1`).join('; ') },
@@ -74,7 +74,7 @@ describe('headers', () => {
     expect((await send('GET', `${relay.url}/auth/oauth2/authorize?state=${'x'.repeat(20_000)}`)).status).toBe(431);
   });
 
-  it('with cookies that mean nothing are a stranger’s', async () => {
+  it('with meaningless cookies are unauthenticated', async () => {
     const signed = alice.cookies.get('__Host-relay.session_token')!;
     for (const cookie of [
       '',
@@ -148,13 +148,13 @@ describe('a redirect address of the web app', () => {
     },
   );
 
-  it('that is exactly the one that is known gets one', async () => {
+  it('that matches the registered one gets a code', async () => {
     const where = await alice.authorize('relay-web', pkce().challenge, { redirect_uri: `${publicUrl}/callback` });
     expect(where.href.startsWith(`${publicUrl}/callback?`)).toBe(true);
     expect(where.searchParams.get('code')).not.toBeNull();
   });
 
-  it('of a mobile program is its own scheme and nothing like it', async () => {
+  it('of the mobile app must be exactly its own scheme', async () => {
     for (const redirect of [
       'io.relay.mobile:/callback/',
       'io.relay.mobile://callback',
@@ -180,7 +180,7 @@ describe('a password', () => {
     ['that is a number', 1_234_567_890],
     ['that is a list', ['x'.repeat(10)]],
     ['that is null', null],
-  ])('%s creates no account and is no new password', async (_, value) => {
+  ])('%s neither creates an account nor replaces a password', async (_, value) => {
     const open = await startRelay({
       identity: true,
       database: relay.database,
@@ -198,7 +198,7 @@ describe('a password', () => {
     expect((await new Browser(relay).signIn('alice@example.com')).status).toBe(200);
   });
 
-  it('of 10,000 characters is wrong at the sign-in, like any other wrong one', async () => {
+  it('of 10,000 characters fails at the sign-in, like any other wrong one', async () => {
     const answer = await new Browser(relay).signIn('alice@example.com', 'x'.repeat(10_000));
     expect([400, 401]).toContain(answer.status);
     await alive();
@@ -206,7 +206,7 @@ describe('a password', () => {
 });
 
 describe('a name', () => {
-  it('of more than 200 characters is refused, because it travels in every token', async () => {
+  it('over 200 characters is refused, because every token carries it', async () => {
     const answer = await alice.send('POST', '/auth/update-user', { body: { name: 'x'.repeat(201) } });
     expect(answer).toMatchObject({ status: 400, body: { code: 'NAME_TOO_LONG' } });
     expect((await alice.send('POST', '/auth/update-user', { body: { name: 'x'.repeat(200) } })).status).toBe(200);
@@ -214,7 +214,7 @@ describe('a name', () => {
   });
 });
 
-describe('an address to go on to', () => {
+describe('a redirect target after the sign-in', () => {
   const evil = [
     'https://evil.example',
     '//evil.example',
@@ -232,7 +232,7 @@ describe('an address to go on to', () => {
       (target) => target !== undefined && new URL(target, 'https://relay.test/').origin !== 'https://relay.test',
     );
 
-  it('on another site is never followed after a sign-in', async () => {
+  it('on another site is never followed', async () => {
     for (const target of evil)
       for (const field of ['callbackURL', 'redirectTo', 'errorCallbackURL', 'newUserCallbackURL']) {
         const answer = await new Browser(relay).send('POST', '/auth/sign-in/email', {
@@ -242,7 +242,7 @@ describe('an address to go on to', () => {
       }
   });
 
-  it('on another site is never followed from any other door', async () => {
+  it('on another site is never followed from any other endpoint', async () => {
     const params = [
       'callbackURL',
       'redirectTo',
@@ -263,7 +263,7 @@ describe('an address to go on to', () => {
   });
 });
 
-describe('a request that another page made the browser send', () => {
+describe('a cross-site request', () => {
   const foreign: Record<string, string>[] = [
     { Origin: 'https://evil.example' },
     { Origin: 'null' },
@@ -276,7 +276,7 @@ describe('a request that another page made the browser send', () => {
     {},
   ];
 
-  it('changes nothing at any door: a foreign origin, or none, is 403 wherever a cookie comes along', async () => {
+  it('changes nothing on any endpoint: a foreign or missing origin is 403 whenever the request has a cookie', async () => {
     const victim = new Browser(relay);
     await victim.signUp('victim@example.com');
     const rows = () =>
@@ -307,7 +307,7 @@ describe('a request that another page made the browser send', () => {
 });
 
 describe('a sign-in', () => {
-  it('takes over nothing that was in the browser before: no session can be planted', async () => {
+  it('adopts no session from the browser: an attacker cannot plant one', async () => {
     const attacker = new Browser(relay);
     await attacker.signUp('attacker@example.com');
     const planted = cookieOf(attacker);
@@ -316,7 +316,7 @@ describe('a sign-in', () => {
     await victim.signIn('alice@example.com');
     expect(cookieOf(victim)).not.toBe(planted);
     expect((await victim.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'alice@example.com' });
-    // The planted cookie is still the attacker's alone.
+    // The planted cookie still belongs to the attacker alone.
     expect((await attacker.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'attacker@example.com' });
     // An invented value does not become a session.
     const invented = new Browser(relay);
@@ -328,7 +328,7 @@ describe('a sign-in', () => {
     expect(cookieOf(invented)).not.toBe(first);
   });
 
-  it('that failed says nothing about whether there is such an account', async () => {
+  it('does not reveal on failure whether the account exists', async () => {
     const answers = [];
     for (const email of ['alice@example.com', 'nobody@example.com', 'ALICE@EXAMPLE.COM'])
       for (const secret of ['wrong password', 'x']) answers.push(await new Browser(relay).signIn(email, secret));
@@ -337,28 +337,31 @@ describe('a sign-in', () => {
   });
 });
 
-describe('a stranger who may not create an account', () => {
-  it.each(['invite', 'closed'] as const)('gets one answer, whether there is one or not (%s)', async (authSignup) => {
-    const here = await startRelay({
-      identity: true,
-      database: relay.database,
-      config: { authSecret, publicUrl, authSignup },
-    });
-    const answers = [];
-    for (const email of ['alice@example.com', 'nobody@example.com', 'not an address'])
-      for (const more of [{}, { invitation: 'x' }, { password: 'short' }]) {
-        const body = { email, password, name: 'X', ...more };
-        answers.push(await new Browser(here).send('POST', '/auth/sign-up/email', { body }));
-      }
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
-    expect(new Set(answers.filter((_, index) => index % 3 !== 1).map(({ text }) => text)).size).toBe(1);
-    expect(new Set(answers.filter((_, index) => index % 3 === 1).map(({ text }) => text)).size).toBe(1);
-    await here.stop();
-  });
+describe('a stranger without the right to create an account', () => {
+  it.each(['invite', 'closed'] as const)(
+    'gets the same answer, whether or not the account exists (%s)',
+    async (authSignup) => {
+      const here = await startRelay({
+        identity: true,
+        database: relay.database,
+        config: { authSecret, publicUrl, authSignup },
+      });
+      const answers = [];
+      for (const email of ['alice@example.com', 'nobody@example.com', 'not an address'])
+        for (const more of [{}, { invitation: 'x' }, { password: 'short' }]) {
+          const body = { email, password, name: 'X', ...more };
+          answers.push(await new Browser(here).send('POST', '/auth/sign-up/email', { body }));
+        }
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+      expect(new Set(answers.filter((_, index) => index % 3 !== 1).map(({ text }) => text)).size).toBe(1);
+      expect(new Set(answers.filter((_, index) => index % 3 === 1).map(({ text }) => text)).size).toBe(1);
+      await here.stop();
+    },
+  );
 });
 
-describe('the library behind the door', () => {
-  it('is reachable where the relay needs it and nowhere else', async () => {
+describe('the library behind the endpoints', () => {
+  it('is reachable only where the relay needs it', async () => {
     const closed = endpoints().filter(({ path }) => !openRoute(path.replace(/:\w+/g, 'x')) && path !== '/jwks');
     expect(closed.map(({ path }) => path)).toEqual(
       expect.arrayContaining([
@@ -381,7 +384,7 @@ describe('the library behind the door', () => {
       }
   });
 
-  it('is asked with the methods that are meant', async () => {
+  it('accepts only the intended methods', async () => {
     for (const [method, path] of [
       ['GET', '/sign-out'],
       ['POST', '/oauth2/authorize'],
@@ -394,7 +397,7 @@ describe('the library behind the door', () => {
     }
   });
 
-  it('cannot be reached by writing a path differently', async () => {
+  it('cannot be reached through another spelling of a path', async () => {
     for (const path of [
       '/token/',
       '//token',

@@ -1,4 +1,4 @@
-/** One sign-in of a program is a chain of refresh tokens: what ends it, and with it alone (rules, 8.26). */
+/** One sign-in of a program is a chain of refresh tokens: the causes that revoke it, and only it (rules, 8.26). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Browser,
@@ -86,7 +86,7 @@ async function twoChains() {
 }
 
 describe('a sign-in of a program', () => {
-  it('ends, and no other one, when a refresh token that was used comes again late', async () => {
+  it('is revoked alone when a used refresh token is sent again late', async () => {
     const { one, other, onlyOneIsOver } = await twoChains();
     const next = await renewed(one);
     await afterTheInterval();
@@ -99,7 +99,7 @@ describe('a sign-in of a program', () => {
     expect(entries.find(({ outcome }) => outcome === 'REFRESH_TOKEN_REUSED')?.address).toBe('127.0.0.1');
   });
 
-  it('ends, and no other one, when the program gives it back, once or again', async () => {
+  it('is revoked alone when the program revokes its token, once or again', async () => {
     const { one, other, onlyOneIsOver } = await twoChains();
     expect((await revoke(one)).status).toBe(200);
     await revoke(one);
@@ -107,14 +107,14 @@ describe('a sign-in of a program', () => {
     expect((await audit(other)).filter((entry) => entry.includes('signOut'))).toEqual(['relay-cli signOut done']);
   });
 
-  it('ends, and no other one, when the program gives back a refresh token that it had used', async () => {
+  it('is revoked alone when the program revokes a refresh token that it had used', async () => {
     const { one, onlyOneIsOver } = await twoChains();
     await renewed(one);
     await revoke(one);
     await onlyOneIsOver();
   });
 
-  it('stays the one of its refresh token, whatever code a renewal names', async () => {
+  it('stays bound to its refresh token, also when a renewal names a code', async () => {
     const browser = await person();
     const one = await signedInCli(browser);
     const answer = await send('POST', `${relay.apis[0]!.url}/auth/oauth2/token`, {
@@ -129,7 +129,7 @@ describe('a sign-in of a program', () => {
     for (const api of [0, 1]) expect(await codeOf(next, api)).toBe('TOKEN_REVOKED');
   });
 
-  it('is not ended by another program that has its refresh token', async () => {
+  it('survives another program that has its refresh token', async () => {
     const one = await signedInCli(await person());
     await send('POST', `${relay.apis[0]!.url}/auth/oauth2/revoke`, {
       raw: new URLSearchParams({ client_id: 'relay-web', token: one.refresh_token! }).toString(),
@@ -139,7 +139,7 @@ describe('a sign-in of a program', () => {
     expect((await refresh(relay, one.refresh_token!)).status).toBe(200);
   });
 
-  it('ends, and no other one, when its code comes twice', async () => {
+  it('is revoked alone when its code is used twice', async () => {
     const browser = await person();
     const other = await signedInCli(browser);
     const { verifier, challenge } = pkce();
@@ -153,7 +153,7 @@ describe('a sign-in of a program', () => {
     expect((await refresh(relay, other.refresh_token!)).status).toBe(200);
   });
 
-  it('goes on when a renewal is asked for again because its answer was lost, or twice at the same moment', async () => {
+  it('survives a repeated renewal: after a lost answer, or twice at the same moment', async () => {
     const browser = await person();
     const first = await signedInCli(browser);
     const answers = await Promise.all([0, 1, 0, 1].map((api) => refresh(relay, first.refresh_token!, api)));
@@ -170,7 +170,7 @@ describe('a program that is removed', () => {
   const remove = (browser: Browser) =>
     browser.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
 
-  it('redeems no code that it has', async () => {
+  it('cannot redeem a code that it has', async () => {
     const [browser, stranger] = [await person(), await person()];
     const [cli, theirs] = [pkce(), pkce()];
     const code = await browser.code('relay-cli', cli.challenge);
@@ -180,7 +180,7 @@ describe('a program that is removed', () => {
     expect((await redeem(relay, 'relay-cli', spared, theirs.verifier)).status).toBe(200);
   });
 
-  it('takes with it every address that it added, those that a person typed there included', async () => {
+  it('loses every address that it added, including addresses that a user typed there', async () => {
     const browser = await person();
     const cli = await signedInCli(browser);
     await addApp(cli);
@@ -189,7 +189,7 @@ describe('a program that is removed', () => {
     expect(await addresses(await signedInWeb(browser))).toEqual([]);
   });
 
-  it('keeps what a person typed when it only signs out', async () => {
+  it('keeps typed addresses if it only signs out', async () => {
     const browser = await person();
     const cli = await signedInCli(browser);
     await addApp(cli);

@@ -31,7 +31,7 @@ describe('the code flow', () => {
   });
   afterAll(() => relay.stop());
 
-  it('is described at both discovery addresses, and the keys may be kept for five minutes', async () => {
+  it('has metadata at both discovery addresses, and keys that clients can cache for five minutes', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const { body } = await relay.call('GET', `/.well-known/${name}`, { user: null });
       expect(body).toMatchObject({
@@ -47,14 +47,14 @@ describe('the code flow', () => {
     }
     const keys = await relay.call('GET', '/auth/jwks', { user: null });
     expect(keys.headers['cache-control']).toBe('public, max-age=300');
-    // Instances that start at the same moment have made one each.
+    // Instances that start at the same moment can create one key each.
     const published = keys.body.keys as unknown[];
     expect(published.length).toBeGreaterThanOrEqual(1);
     for (const key of published) expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256' });
     expect(JSON.stringify(keys.body)).not.toContain('"d"');
   });
 
-  it('sends a stranger to the sign-in page, and from there back with a code', async () => {
+  it('sends an unauthenticated browser to the sign-in page, and from there back with a code', async () => {
     const stranger = new Browser(relay);
     const { verifier, challenge } = pkce();
     const page = await stranger.authorize('relay-web', challenge);
@@ -94,7 +94,7 @@ describe('the code flow', () => {
     });
   });
 
-  it('renews the web app without a page while the browser is signed in', async () => {
+  it("renews the web app's token without a page while the browser is signed in", async () => {
     const { verifier, challenge } = pkce();
     const back = await browser.authorize('relay-web', challenge, { prompt: 'none' });
     const tokens = await redeem(
@@ -109,7 +109,7 @@ describe('the code flow', () => {
     expect(stranger.searchParams.get('error')).toBe('login_required');
   });
 
-  it('S1: asks the person before a program gets anything, every time', async () => {
+  it('S1: asks the user before a program gets anything, every time', async () => {
     const bob = new Browser(relay);
     await bob.signUp('bob@example.com');
     const { verifier, challenge } = pkce();
@@ -123,7 +123,7 @@ describe('the code flow', () => {
     const tokens = await redeem(relay, 'relay-cli', allowed.searchParams.get('code')!, verifier);
     expect(tokens.body).toMatchObject({ expires_in: 600, refresh_token: expect.stringMatching(/^rly_urt_/) });
     expect((await callWith(relay, tokens.body.access_token as string)).status).toBe(200);
-    // Any program of this machine could ask in the name of the command line (RFC 8252 §8.6).
+    // Any program on this machine could ask as the command line (RFC 8252 §8.6).
     for (const client of ['relay-cli', 'relay-mobile'] as const) {
       if (client === 'relay-mobile') await bob.consent(await bob.authorize(client, challenge));
       for (const more of [
@@ -146,7 +146,7 @@ describe('the code flow', () => {
     }
   });
 
-  it('S1: signing in for a program that was allowed before leads to the question and not to a code', async () => {
+  it('S1: a sign-in for a program with earlier consent leads to the consent page and not to a code', async () => {
     await signedInCli(browser);
     const stranger = new Browser(relay);
     const page = await stranger.authorize('relay-cli', pkce().challenge);
@@ -159,7 +159,7 @@ describe('the code flow', () => {
     expect((await stranger.consent(next)).searchParams.get('code')).not.toBeNull();
   });
 
-  it('gives only the scopes that were asked for', async () => {
+  it('grants only the requested scopes', async () => {
     const { verifier, challenge } = pkce();
     const code = await browser.code('relay-cli', challenge, { scope: 'sessions:read' });
     const tokens = await redeem(relay, 'relay-cli', code, verifier);
@@ -179,7 +179,7 @@ describe('the code flow', () => {
     expect((await callWith(relay, third.body.access_token as string, '/api/sessions', 1)).status).toBe(200);
   });
 
-  it('lets a program give its refresh token back', async () => {
+  it('lets a program revoke its refresh token', async () => {
     const tokens = await signedInCli(browser);
     const { status } = await browser.send('POST', '/auth/oauth2/revoke', {
       form: { token: tokens.refresh_token!, token_type_hint: 'refresh_token', client_id: 'relay-cli' },
@@ -188,7 +188,7 @@ describe('the code flow', () => {
     expect((await refresh(relay, tokens.refresh_token!)).body.error).toBe('invalid_grant');
   });
 
-  it('knows no grant without a person', async () => {
+  it('supports no grant without a user', async () => {
     const forms: Record<string, string>[] = [
       { grant_type: 'client_credentials', client_id: 'relay-cli', scope: 'sessions:read' },
       { grant_type: 'password', client_id: 'relay-cli', username: 'alice@example.com', password },

@@ -19,7 +19,7 @@ import {
 import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
 import { createSeal } from '../../src/push/sealed.ts';
 
-describe('the end of a sign-in', () => {
+describe('revoking a sign-in', () => {
   let relay: TestRelay;
   let people = 0;
 
@@ -37,7 +37,7 @@ describe('the end of a sign-in', () => {
   const codeOf = async (accessToken: string, api = 0) =>
     (await callWith(relay, accessToken, '/api/me', api)).body.code as string | undefined;
 
-  it('by signing out ends its tokens, its refresh tokens and its sockets on every instance', async () => {
+  it('by signing out revokes its tokens and refresh tokens, and closes its sockets on every instance', async () => {
     const browser = await person();
     const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
     const apps = await Promise.all([
@@ -51,7 +51,7 @@ describe('the end of a sign-in', () => {
     expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
   });
 
-  it('of one browser from another ends what came from it, and nothing else; of a stranger it ends nothing', async () => {
+  it("of one browser from another revokes that browser's tokens only; a stranger cannot revoke it", async () => {
     const browser = await person();
     const stranger = await person();
     const other = new Browser(relay);
@@ -84,7 +84,7 @@ describe('the end of a sign-in', () => {
   });
 
   it.each(['a page', 'a renewal of the pages'])(
-    'lists a browser with its last use, by %s, written now and then',
+    "uses a list with each browser's last use, by %s, saved from time to time",
     async (how) => {
       const browser = await person();
       const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };
@@ -127,7 +127,7 @@ describe('the end of a sign-in', () => {
     }
   });
 
-  it('by signing out leaves another browser of the person alone', async () => {
+  it("by signing out leaves the user's other browsers alone", async () => {
     const browser = await person();
     const other = new Browser(relay);
     await other.signIn(`person${people}@example.com`);
@@ -138,7 +138,7 @@ describe('the end of a sign-in', () => {
     expect(await codeOf(theirs.access_token)).toBeUndefined();
   });
 
-  it('everywhere ends every browser, every program and every socket of the person, and of no one else', async () => {
+  it('everywhere revokes every browser, program and socket of the user, and of no other user', async () => {
     const [browser, stranger] = [await person(), await person()];
     const second = new Browser(relay);
     await second.signIn(`person${people - 1}@example.com`);
@@ -171,7 +171,7 @@ describe('the end of a sign-in', () => {
     await sparedApp.close();
   });
 
-  it('everywhere removes the address of a program whose own sign-in is forgotten, which may answer no longer', async () => {
+  it('everywhere removes the address of a program whose own sign-in is gone; the program can no longer answer', async () => {
     const pushSecret = ['p'.repeat(32)];
     const other = await startRelay({ identity: true, transports: [], config: { pushSecret } });
     try {
@@ -209,7 +209,7 @@ describe('the end of a sign-in', () => {
     }
   });
 
-  it('of one program ends what that program has, and nothing else', async () => {
+  it("of one program revokes that program's tokens only", async () => {
     const browser = await person();
     const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
     const list = await browser.send('GET', '/auth/relay/applications');
@@ -240,7 +240,7 @@ describe('the end of a sign-in', () => {
     expect((await browser.authorize('relay-cli', 'x'.repeat(43))).pathname).toBe('/consent');
   });
 
-  it('of another person cannot be caused', async () => {
+  it('of another user is impossible', async () => {
     const [browser, stranger] = [await person(), await person()];
     const cli = await signedInCli(browser);
     const answer = await stranger.send('POST', '/auth/relay/applications/revoke', { body: { clientId: 'relay-cli' } });
@@ -251,7 +251,7 @@ describe('the end of a sign-in', () => {
       expect((await new Browser(relay).send('GET', `/auth/relay/${path}`)).status).toBe(401);
   });
 
-  it('by a new password can end every other browser', async () => {
+  it('by a new password can revoke every other browser', async () => {
     const browser = await person();
     const other = new Browser(relay);
     const email = `person${people}@example.com`;
@@ -268,7 +268,7 @@ describe('the end of a sign-in', () => {
     expect((await new Browser(relay).signIn(email, 'another long password')).status).toBe(200);
   });
 
-  it.each(['has expired', 'is forgotten'])('by a new password ends a program, too, whose sign-in %s', async (how) => {
+  it.each(['has expired', 'is forgotten'])('by a new password also revokes a program whose sign-in %s', async (how) => {
     const browser = await person();
     const email = `person${people}@example.com`;
     const cli = await signedInCli(browser);
@@ -286,7 +286,7 @@ describe('the end of a sign-in', () => {
     expect((await other.send('GET', '/auth/relay/me')).status).toBe(200);
   });
 
-  it('by its age does not end a program that has its own thirty days', async () => {
+  it('by age leaves a program its own thirty days', async () => {
     const browser = await person();
     const cli = await signedInCli(browser);
     const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };
@@ -296,8 +296,8 @@ describe('the end of a sign-in', () => {
   });
 });
 
-describe('what was ended', () => {
-  it('stays ended for an instance that starts afterwards', async () => {
+describe('a revocation', () => {
+  it('still holds on an instance that starts later', async () => {
     const database = await openTestDatabase();
     const authSecret = ['s'.repeat(20) + Math.random().toString(36).padEnd(20, '0')];
     const before = await startRelay({ identity: true, database, config: { authSecret } });
@@ -315,7 +315,7 @@ describe('what was ended', () => {
 });
 
 describe('a secret', () => {
-  it('that was replaced keeps working in second place, and a lost one costs a new sign-in', async () => {
+  it('still works in second place after a rotation; without it, users sign in again', async () => {
     const database = await openTestDatabase();
     const [old, next] = ['o'.repeat(40), 'n'.repeat(40)];
     const begin = (authSecret: string[]) => startRelay({ identity: true, database, config: { authSecret } });
@@ -341,7 +341,7 @@ describe('a secret', () => {
     await database.close();
   });
 
-  it('that is put in front signs no browser out, in the middle of a sign-in neither', async () => {
+  it('in first place signs no browser out, not even in the middle of a sign-in', async () => {
     const database = await openTestDatabase();
     const [old, next] = ['o'.repeat(40), 'n'.repeat(40)];
     const begin = (authSecret: string[]) => startRelay({ identity: true, database, config: { authSecret } });
@@ -368,7 +368,7 @@ describe('a secret', () => {
       const [line] = answer.headers['set-cookie'] as unknown as string[];
       expect(line).toBe(`relay.session_token=${after}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`);
       expect((await here(browser).send('GET', '/auth/relay/me')).headers['set-cookie']).toBeUndefined();
-      // Both were asked before: to sign in, and to allow a program.
+      // Both requests started before the rotation: to sign in, and to allow a program.
       const body = { email: 'alice@example.com', password, oauth_query: page.search.slice(1) };
       const signedIn = await new Browser(relay).send('POST', '/auth/sign-in/email', { body });
       const web = new URL(signedIn.body.url as string).searchParams.get('code')!;
@@ -377,7 +377,7 @@ describe('a secret', () => {
       const allowed = await here(browser).consent(question);
       expect((await redeem(relay, 'relay-cli', allowed.searchParams.get('code')!, verifier)).status).toBe(200);
       expect((await here(returns).send('GET', '/auth/relay/me')).status).toBe(200);
-      // A signature of no secret is none.
+      // A signature by an unknown secret is invalid.
       const forged = new Browser(relay);
       forged.cookies.set(
         'relay.session_token',
@@ -390,7 +390,7 @@ describe('a secret', () => {
       await relay.stop();
     }
 
-    // Without the old one its signatures are nothing; a browser that came back meanwhile has another.
+    // Without the old secret its signatures are invalid; a browser that returned during the rotation has a new one.
     relay = await begin([next]);
     try {
       for (const [one, status] of [

@@ -14,7 +14,7 @@ const guess = (address: Record<string, string>, api = 0) => {
 };
 
 describe('guessing passwords', () => {
-  it('ends after a few attempts of one address, whatever it says about itself, on every instance', async () => {
+  it('stops after a few attempts of one address with any headers, on every instance', async () => {
     relay = await startRelay({ identity: true, apis: 2, config: { signInPerMinute: 5 } });
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 12; attempt += 1) {
@@ -38,14 +38,14 @@ describe('guessing passwords', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  it('is counted by the address that a trusted proxy names', async () => {
+  it('counts by the address that a trusted proxy reports', async () => {
     relay = await startRelay({ identity: true, config: { signInPerMinute: 2, trustProxy: 1 } });
     const from = (address: string) => guess({ 'X-Forwarded-For': `6.6.6.6, ${address}` }).then(({ status }) => status);
     expect([await from('10.0.0.1'), await from('10.0.0.1'), await from('10.0.0.1')]).toEqual([401, 401, 429]);
     expect(await from('10.0.0.2')).toBe(401);
   });
 
-  it('says the same about an account that is there and one that is not', async () => {
+  it('gets the same answer for an existing and a missing account', async () => {
     relay = await startRelay({ identity: true });
     await new Browser(relay).signUp('alice@example.com');
     const known = await guess({});

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Browser, callWith, openTestDatabase, signedInCli, signedInWeb, startRelay } from '@relay/testing';
 
-it('a relay that moves to another address keeps its people and everything they own', async () => {
+it('a relay that moves to another address keeps its users and all their data', async () => {
   const database = await openTestDatabase();
   const authSecret = ['s'.repeat(40)];
   const at = (publicUrl: string) => startRelay({ identity: true, database, config: { authSecret, publicUrl } });

@@ -25,7 +25,7 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const pushSecret = ['p'.repeat(32)];
 
-describeWith('postgresql', 'while the database is away', () => {
+describeWith('postgresql', 'while the database is unavailable', () => {
   let postgres: TestPostgres;
   let database: Database;
   let relay: TestRelay;
@@ -41,7 +41,7 @@ describeWith('postgresql', 'while the database is away', () => {
     await postgres.stop();
   });
 
-  it('a sign-in is unavailable and never refused, nothing is half done, and it all goes on afterwards', async () => {
+  it('a sign-in is unavailable and never refused, leaves no partial change, and works afterwards', async () => {
     const browser = new Browser(relay);
     await browser.signUp('alice@example.com');
     const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];
@@ -68,7 +68,7 @@ describeWith('postgresql', 'while the database is away', () => {
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
       expect(headers['set-cookie']).toBeUndefined();
     }
-    // By these the alert RelaySignInBudget knows that people cannot sign in.
+    // The alert RelaySignInBudget uses these metrics to detect that users cannot sign in.
     const counted = await relay.apis[0]!.metrics.text();
     for (const route of ['/auth/sign-in/email', '/auth/sign-up/email', '/auth/relay/me'])
       expect(counted).toMatch(new RegExp(`relay_http_requests_total{[^}]*route="${route}"[^}]*status="503"`));
@@ -79,12 +79,12 @@ describeWith('postgresql', 'while the database is away', () => {
     expect((await signUp()).status).toBe(200);
   });
 
-  it('no try to sign in counts as a wrong password', async () => {
+  it('a failed sign-in never counts as a wrong password', async () => {
     const [browser, email] = [new Browser(relay), 'erin@example.com'];
     await browser.signUp(email);
     await postgres.halt();
     try {
-      // More than an account may have wrong.
+      // More than an account's limit for wrong passwords.
       for (let tries = 0; tries < 25; tries += 1) expect((await new Browser(relay).signIn(email)).status).toBe(503);
     } finally {
       await postgres.resume();
@@ -92,11 +92,11 @@ describeWith('postgresql', 'while the database is away', () => {
     expect((await new Browser(relay).signIn(email)).status).toBe(200);
   });
 
-  it('no route calls a good credential bad, whether its keys are known or have to be read first', async () => {
+  it('no route rejects a valid credential, with cached or uncached keys', async () => {
     const browser = new Browser(relay);
     await browser.signUp('carol@example.com');
     const { access_token: token } = await signedInWeb(browser);
-    // Keys that could not be had a moment ago are asked for again after a second.
+    // The api retries failed keys after a second.
     let ticket = '';
     await until('the keys are known', async () => {
       const answer = await relay.call('createTicket', { user: null, headers: bearer(token) });
@@ -136,7 +136,7 @@ describeWith('postgresql', 'while the database is away', () => {
       readDiff: '?path=a',
       readFile: '?path=a',
     };
-    /** Requests that need no state but the keys. */
+    /** Requests that need no state except the keys. */
     const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };
 
     await postgres.halt();
@@ -147,7 +147,7 @@ describeWith('postgresql', 'while the database is away', () => {
         ['cold', cold],
       ] as const)
         for (const [name, { method, path, credential }] of Object.entries(routes) as [RouteName, Route][]) {
-          // A person's token is none for an answer.
+          // A user's token cannot answer a notification.
           if (credential === 'none' || credential === 'answer') continue;
           const address = path.replace(':userCode', 'BCDF-GHJK').replace(/:\w+/g, 'd:a:n');
           const answer = await instance.call(method, `${address}${queries[name] ?? ''}`, {
@@ -179,7 +179,7 @@ describeWith('postgresql', 'while the database is away', () => {
     await cold.stop();
   });
 
-  it('no page of the sign-in calls a good cookie bad, or signs anybody out', async () => {
+  it('no page of the sign-in rejects a valid cookie, or signs a user out', async () => {
     const browser = new Browser(relay);
     await browser.signUp('dave@example.com');
     const { challenge } = pkce();

@@ -1,4 +1,4 @@
-/** Passkeys: a way in without the password, and what must not become one (rules, 8.25). */
+/** Passkeys: a sign-in without a password, and the bypasses that must not exist (rules, 8.25). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Authenticator,
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 
 let people = 0;
-/** A person with a passkey, in the browser in which they added it. */
+/** A user with a passkey, in the browser where they added it. */
 async function person() {
   people += 1;
   const email = `person${people}@example.com`;
@@ -60,7 +60,7 @@ describe('passkeys', () => {
     expect(await listed(other)).toMatchObject([{ name: 'My phone', lastUsedAt: expect.any(String) }]);
   });
 
-  it('bring a program that waits to its answer', async () => {
+  it('complete the sign-in of a waiting program', async () => {
     const { device } = await person();
     const other = elsewhere();
     const { verifier, challenge } = pkce();
@@ -71,7 +71,7 @@ describe('passkeys', () => {
     expect((await redeem(relay, 'relay-web', code, verifier, redirectUri)).status).toBe(200);
   });
 
-  it('are a second step by themselves: the device is one, and the person before it the other', async () => {
+  it('count as two steps: the device, and its check of the person', async () => {
     const { email, browser, device } = await person();
     await setUpSecondFactor(browser);
     const other = elsewhere();
@@ -79,7 +79,7 @@ describe('passkeys', () => {
     expect(await statusOf(other)).toBe(401);
     expect((await device.signIn(other)).status).toBe(200);
     expect(await statusOf(other)).toBe(200);
-    // And beside a sign-in with the password that waits for its code.
+    // Also during a password sign-in that waits for its code.
     const half = elsewhere();
     await half.signIn(email);
     expect(await statusOf(half)).toBe(401);
@@ -87,7 +87,7 @@ describe('passkeys', () => {
     expect(await statusOf(half)).toBe(200);
   });
 
-  it('are added after a recent sign-in only, which the password renews', async () => {
+  it('require a recent sign-in to be added; the password makes one recent', async () => {
     const { id, browser } = await person();
     await signedInAgo(id, 901);
     const device = new Authenticator();
@@ -95,7 +95,7 @@ describe('passkeys', () => {
     expect(await browser.send('POST', '/auth/passkey/verify-registration', { body: { response: {} } })).toEqual(
       refusal(403, 'SIGN_IN_NOT_RECENT'),
     );
-    // The library calls a sign-in of yesterday stale, whatever was entered since.
+    // The library considers yesterday's sign-in stale, although the user entered a password since.
     await signedInAgo(id, 2 * 86_400);
     await browser.send('POST', '/auth/relay/confirm', { body: { password } });
     expect((await device.register(browser)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('passkeys', () => {
     expect((await new Authenticator().register(browser)).status).toBe(200);
   });
 
-  it('are refused from another page, without a look at the person, with a challenge of before, and when another device signs', async () => {
+  it('are refused from another page, without user verification, with an earlier challenge, and if another device signs', async () => {
     const { browser, device } = await person();
     expect(await new Authenticator().register(browser, 'x', { checksPerson: false })).toEqual(
       refusal(403, 'PASSKEY_UNVERIFIED'),
@@ -136,13 +136,13 @@ describe('passkeys', () => {
     };
     const give = (body: object) => other.send('POST', '/auth/passkey/verify-authentication', { body });
     expect(await give({ response: { ...forged, rawId: forged.id } })).toEqual(refusal(400, 'AUTHENTICATION_FAILED'));
-    // The challenge was spent on the forged answer.
+    // The forged answer used the challenge up.
     expect(await give({ response })).toEqual(refusal(400, 'CHALLENGE_NOT_FOUND'));
     expect(await statusOf(other)).toBe(401);
     expect((await device.signIn(other)).status).toBe(200);
   });
 
-  it('are renamed and removed by their person alone; one that was removed signs in no longer', async () => {
+  it('can be renamed and removed by their user only; a removed one no longer signs in', async () => {
     const { browser, device } = await person();
     const stranger = (await person()).browser;
     const { id } = (await listed(browser))[0]!;
@@ -159,7 +159,7 @@ describe('passkeys', () => {
     expect(await device.signIn(elsewhere())).toEqual(refusal(401, 'PASSKEY_NOT_FOUND'));
   });
 
-  it('are in the audit, with refusals, and the person is notified of one that was added or removed', async () => {
+  it('appear in the audit, with refusals, and the user gets a notification of one added or removed', async () => {
     const { id, browser, device } = await person();
     await device.signIn(elsewhere(), { checksPerson: false });
     await device.signIn(elsewhere());
@@ -185,13 +185,13 @@ describe('passkeys', () => {
     ]);
   });
 
-  it('are 20 at most', async () => {
+  it('are limited to 20', async () => {
     const { browser } = await person();
     for (let n = 1; n < 20; n += 1) expect((await new Authenticator().register(browser)).status).toBe(200);
     expect(await new Authenticator().register(browser)).toEqual(refusal(403, 'TOO_MANY_PASSKEYS'));
   });
 
-  it('let no disabled person in, and end with a password that the operator sets', async () => {
+  it('refuse a disabled user, and are removed when the operator sets a password', async () => {
     const { id, email, device } = await person();
     const operator = peopleOf({
       ...relay,
@@ -199,7 +199,7 @@ describe('passkeys', () => {
         backplane: relay.apis[0]!.backplane,
         logger: createLogger({ level: 'silent', name: 'test', instance: 'test' }),
       },
-      // For deleting an account alone.
+      // Needed only to delete an account.
       deviceVerifier: {} as PeopleDeps['deviceVerifier'],
     });
     await operator.setDisabled(email, true);
@@ -211,7 +211,7 @@ describe('passkeys', () => {
     expect(await device.signIn(elsewhere())).toEqual(refusal(401, 'PASSKEY_NOT_FOUND'));
   });
 
-  it('belong to a password: a person of another service has none here', async () => {
+  it('require a password: a user of an upstream service cannot add one', async () => {
     const { id, browser } = await person();
     await relay.database.models.credential.updateMany({ where: { userId: id }, data: { password: null } });
     expect(await new Authenticator().register(browser)).toEqual(refusal(403, 'PASSWORD_REQUIRED'));

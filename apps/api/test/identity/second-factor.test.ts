@@ -1,4 +1,4 @@
-/** The second step of a sign-in with a password, and the ways around it that must not exist (rules, 8.22). */
+/** The second step of a sign-in with a password, and the bypasses that must not exist (rules, 8.22). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '@relay/database';
 import {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 
 let people = 0;
-/** A person with a second factor, in the browser in which they set it up. */
+/** A user with a second factor, in the browser where they set it up. */
 async function person() {
   people += 1;
   const email = `person${people}@example.com`;
@@ -31,7 +31,7 @@ async function person() {
   return { id, email, browser, ...(await setUpSecondFactor(browser)) };
 }
 
-/** Another browser, on the other instance, with the right password. */
+/** Another browser, on the other instance, with the correct password. */
 async function halfWay(email: string): Promise<Browser> {
   const browser = new Browser(relay);
   browser.api = 1;
@@ -47,7 +47,7 @@ const stateOf = async (browser: Browser) => (await browser.send('GET', '/auth/re
 const refusal = (code: string) => expect.objectContaining({ body: expect.objectContaining({ code }) });
 
 describe('one-time codes', () => {
-  it('are asked for after the password, and sign in', async () => {
+  it('follow the password, and complete the sign-in', async () => {
     const { email, uri } = await person();
     const browser = await halfWay(email);
     expect(await statusOf(browser)).toBe(401);
@@ -56,7 +56,7 @@ describe('one-time codes', () => {
     expect((await signedInWeb(browser)).access_token).toEqual(expect.any(String));
   });
 
-  it('are off until the first code of the app was right, and set up with the password alone', async () => {
+  it("are off until the app's first code was correct, and need only the password to set up", async () => {
     const browser = new Browser(relay);
     await browser.signUp('setting-up@example.com');
     expect(await stateOf(browser)).toEqual({ on: false, hasPassword: true });
@@ -72,7 +72,7 @@ describe('one-time codes', () => {
     expect(await begin(password)).toEqual(refusal('TOTP_ALREADY_ENABLED'));
   });
 
-  it('bring a program that waits to its answer, and not before', async () => {
+  it('complete the sign-in of a waiting program, and not before', async () => {
     const { email, uri } = await person();
     const browser = new Browser(relay);
     const { verifier, challenge } = pkce();
@@ -86,7 +86,7 @@ describe('one-time codes', () => {
     expect((await redeem(relay, 'relay-web', code, verifier, redirectUri)).status).toBe(200);
   });
 
-  it('are turned off with the password, and then nothing of them is kept', async () => {
+  it('can be turned off with the password, which deletes all their data', async () => {
     const { id, email, uri, browser } = await person();
     const off = (secret: string) =>
       browser.send('POST', '/auth/two-factor/disable', { body: { password: secret, code: oneTimeCode(uri, 1) } });
@@ -97,7 +97,7 @@ describe('one-time codes', () => {
     expect((await new Browser(relay).signIn(email)).body).toHaveProperty('user');
   });
 
-  it('are taken when the process ended between the two rows that turn them on', async () => {
+  it('work after a crash between the two rows that turn them on', async () => {
     const { id, email, uri } = await person();
     await relay.database.models.secondFactor.updateMany({ where: { userId: id }, data: { verified: false } });
     const browser = new Browser(relay);
@@ -105,7 +105,7 @@ describe('one-time codes', () => {
     expect((await giveCode(browser, oneTimeCode(uri, 1))).status).toBe(200);
   });
 
-  it('are in the audit, and in what the person is notified of: set up, asked for, refused, given, turned off', async () => {
+  it('appear in the audit and in notifications: set up, requested, refused, accepted, turned off', async () => {
     const { id, email, uri, usedCode, browser, recoveryCodes } = await person();
     const other = await halfWay(email);
     await giveCode(other, '000000');
@@ -151,7 +151,7 @@ describe('one-time codes', () => {
     ]);
   });
 
-  it('lie encrypted in the database, with the recovery codes', async () => {
+  it('are encrypted in the database, like the recovery codes', async () => {
     const { id, uri, recoveryCodes } = await person();
     const [row] = await relay.database.sql.query<{ text: string }>(
       sql`SELECT s::text AS text FROM second_factors s WHERE user_id = ${id}`,
@@ -171,7 +171,7 @@ describe('recovery codes', () => {
     expect(await giveRecoveryCode(await halfWay(email), recoveryCodes[3]!)).toEqual(refusal('INVALID_BACKUP_CODE'));
   });
 
-  it('sign one browser in when two use the same at the same time', async () => {
+  it('sign one browser in when two use the same code at the same time', async () => {
     const { email, recoveryCodes } = await person();
     const both = [await halfWay(email), await halfWay(email)];
     await Promise.all(both.map((browser) => giveRecoveryCode(browser, recoveryCodes[0]!)));
@@ -179,7 +179,7 @@ describe('recovery codes', () => {
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
   });
 
-  it('are replaced by ten others, with the password', async () => {
+  it('are replaced by ten new ones, with the password', async () => {
     const { email, browser, recoveryCodes } = await person();
     const renew = (secret: string) =>
       browser.send('POST', '/auth/two-factor/generate-backup-codes', { body: { password: secret } });
@@ -191,7 +191,7 @@ describe('recovery codes', () => {
   });
 });
 
-describe('an attacker with the password and a browser that is signed in', () => {
+describe('an attacker with the password and a signed-in browser', () => {
   it.each(['/relay/confirm', '/two-factor/disable', '/two-factor/generate-backup-codes'])(
     'S8: gets nothing from %s without a code, and each code counts once',
     async (path) => {
@@ -206,10 +206,10 @@ describe('an attacker with the password and a browser that is signed in', () => 
         expect(await send({ password, code })).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
       for (const code of ['000000', oneTimeCode(uri, 10), oneTimeCode(uri, -10), 'none-such0', 'undefined', '[]'])
         expect([code, await send({ password, code })]).toEqual([code, refusal('INVALID_CODE')]);
-      // Used, or too old by now.
+      // Used, or too old by then.
       expect((await send({ password, code: usedCode })).body.code).toMatch(/^(?:ONE_TIME_CODE_USED|INVALID_CODE)$/);
       for (const code of [123456, { a: 1 }, ['000000']]) expect((await send({ password, code })).status).toBe(400);
-      // Codes of another person, and names of fields of the library.
+      // Codes of another user, and field names of the library.
       expect(await send({ password, code: (await person()).recoveryCodes[0] })).toEqual(refusal('INVALID_CODE'));
       expect(await send({ password, totp: oneTimeCode(uri, 1) })).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
       // A wrong password uses no code.
@@ -219,14 +219,14 @@ describe('an attacker with the password and a browser that is signed in', () => 
       expect(login!.confirmedAt).toBeNull();
 
       const both = await Promise.all([1, 2].map(() => send({ password, code: ` ${oneTimeCode(uri, 1)} ` })));
-      // After the first one the account has no second step.
+      // The first request removes the account's second step.
       const isOff = path === '/two-factor/disable';
       expect(both.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
       if (!isOff) expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
     },
   );
 
-  it('S8: changes no password without a code after an old sign-in', async () => {
+  it('S8: cannot change the password without a code after an old sign-in', async () => {
     const { id, email, browser, recoveryCodes } = await person();
     const change = (more: object, newPassword = 'another good password') =>
       browser.send('POST', '/auth/change-password', { body: { currentPassword: password, newPassword, ...more } });
@@ -251,7 +251,7 @@ describe('an attacker with the password and a browser that is signed in', () => 
     expect(await stateOf(browser)).toMatchObject({ recoveryCodesLeft: 9 });
   });
 
-  it('S8: a person without a second step is asked for the password alone', async () => {
+  it('S8: a user without a second step needs the password alone', async () => {
     const browser = new Browser(relay);
     await browser.signUp('plain-step-up@example.com');
     expect((await browser.send('POST', '/auth/relay/confirm', { body: { password } })).status).toBe(200);
@@ -259,7 +259,7 @@ describe('an attacker with the password and a browser that is signed in', () => 
 });
 
 describe('an attacker with the password', () => {
-  it('reaches nothing while the code is missing', async () => {
+  it('reaches nothing without the code', async () => {
     const { email } = await person();
     const browser = await halfWay(email);
     const sends: [string, string, object?][] = [
@@ -288,7 +288,7 @@ describe('an attacker with the password', () => {
     expect(await relay.database.models.login.count({ where: { user: { email } } })).toBe(1);
   });
 
-  it('cannot use a code that was used: not the one of the set-up, nor one of a sign-in, nor both at once', async () => {
+  it('cannot reuse a code: not from the set-up, nor from a sign-in, nor twice at the same time', async () => {
     const { email, uri, usedCode } = await person();
     const first = await halfWay(email);
     expect(await giveCode(first, usedCode)).toEqual(refusal('ONE_TIME_CODE_USED'));
@@ -299,7 +299,7 @@ describe('an attacker with the password', () => {
     expect(await giveCode(await halfWay(email), code)).toEqual(refusal('ONE_TIME_CODE_USED'));
   });
 
-  it('has five guesses, then begins again, and after ten the account takes no code for a while', async () => {
+  it('has five guesses, then starts again, and after ten the account accepts no code for a while', async () => {
     const { email, uri } = await person();
     for (let round = 0; round < 2; round += 1) {
       const browser = await halfWay(email);
@@ -315,7 +315,7 @@ describe('an attacker with the password', () => {
     expect((await giveCode(await halfWay(email), oneTimeCode(uri, 1))).status).toBe(200);
   });
 
-  it('does not get more guesses by making them at the same time', async () => {
+  it('gets no more guesses by sending them at the same time', async () => {
     const { id, email } = await person();
     const browser = await halfWay(email);
     await Promise.all(Array.from({ length: 20 }, () => giveCode(browser, '000000')));
@@ -323,7 +323,7 @@ describe('an attacker with the password', () => {
     expect(row!.failedVerificationCount).toBeLessThanOrEqual(5);
   });
 
-  it('cannot have a person finish a sign-in that the attacker began, nor keep what is left of one', async () => {
+  it("cannot make a user complete the attacker's sign-in, or replay the state of a completed one", async () => {
     const victim = await person();
     const attacker = await person();
     const planted = await halfWay(attacker.email);
@@ -341,7 +341,7 @@ describe('an attacker with the password', () => {
     for (const [name, value] of before) expect([name, half.cookies.get(name) === value]).toEqual([name, false]);
   });
 
-  it('cannot make the browser one that is trusted, or forge the cookie of the wait', async () => {
+  it('cannot mark the browser as trusted, or forge the cookie of the pending step', async () => {
     const { email, uri } = await person();
     const browser = await halfWay(email);
     await giveCode(browser, oneTimeCode(uri, 1), { trustDevice: true });
@@ -352,7 +352,7 @@ describe('an attacker with the password', () => {
     expect(await giveCode(forged, oneTimeCode(uri, -1))).toEqual(refusal('INVALID_TWO_FACTOR_COOKIE'));
   });
 
-  it('is no longer half-way in after the password was changed, or the person signed out everywhere', async () => {
+  it('loses a pending sign-in when the user changes the password or signs out everywhere', async () => {
     const { email, uri, browser } = await person();
     const early = await halfWay(email);
     const body = { currentPassword: password, newPassword: 'another good password' };
@@ -383,7 +383,7 @@ describe('an attacker with the password', () => {
 });
 
 describe('AUTH_SECRET', () => {
-  it('may be replaced: a start with both encrypts again, and without the old one codes are taken', async () => {
+  it('can be rotated: a start with both encrypts again, and codes still work without the old one', async () => {
     const first = await startRelay({ identity: true });
     const { database } = first;
     const on = async <T>(authSecret: string[], work: (relay: TestRelay, log: string[]) => Promise<T>): Promise<T> => {

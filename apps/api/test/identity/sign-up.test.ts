@@ -3,7 +3,7 @@ import { type TestRelay, openTestDatabase, startRelay, Browser, invitation, pass
 
 const tokenOf = (url: string) => new URL(url.replace('#', '?')).searchParams.get('token')!;
 
-// The first account needs a relay that has none: many tests start their own.
+// The first account needs an empty relay: many tests start their own.
 jest.setTimeout(60_000);
 
 let stops: (() => Promise<void>)[] = [];
@@ -28,26 +28,29 @@ const check = (browser: Browser, token: string) =>
   browser.send('POST', '/auth/relay/invitations/check', { body: { token } });
 
 describe('the first account', () => {
-  it.each(['invite', 'open', 'closed'] as const)('is created by the link of the start, once (%s)', async (signup) => {
-    const relay = await relayWith(signup);
-    const link = relay.apis[0]!.identity!.setupLink!;
-    expect(link.startsWith(`${relay.config.publicUrl}/setup#token=`)).toBe(true);
-    const browser = new Browser(relay);
-    expect((await browser.send('GET', '/auth/relay/status')).body).toEqual({
-      signUp: signup,
-      hasAccounts: false,
-      minPasswordLength: 10,
-      providers: [],
-    });
-    expect((await check(browser, tokenOf(link))).body).toEqual({ kind: 'setup' });
-    expect((await create(browser, 'first@example.com', tokenOf(link))).status).toBe(200);
-    expect((await browser.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'first@example.com' });
-    expect((await check(browser, tokenOf(link))).status).toBe(404);
-    expect((await create(new Browser(relay), 'second@example.com', tokenOf(link))).status).toBe(403);
-    expect((await browser.send('GET', '/auth/relay/status')).body).toMatchObject({ hasAccounts: true });
-  });
+  it.each(['invite', 'open', 'closed'] as const)(
+    'is created by the link that the relay prints at its start, once (%s)',
+    async (signup) => {
+      const relay = await relayWith(signup);
+      const link = relay.apis[0]!.identity!.setupLink!;
+      expect(link.startsWith(`${relay.config.publicUrl}/setup#token=`)).toBe(true);
+      const browser = new Browser(relay);
+      expect((await browser.send('GET', '/auth/relay/status')).body).toEqual({
+        signUp: signup,
+        hasAccounts: false,
+        minPasswordLength: 10,
+        providers: [],
+      });
+      expect((await check(browser, tokenOf(link))).body).toEqual({ kind: 'setup' });
+      expect((await create(browser, 'first@example.com', tokenOf(link))).status).toBe(200);
+      expect((await browser.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'first@example.com' });
+      expect((await check(browser, tokenOf(link))).status).toBe(404);
+      expect((await create(new Browser(relay), 'second@example.com', tokenOf(link))).status).toBe(403);
+      expect((await browser.send('GET', '/auth/relay/status')).body).toMatchObject({ hasAccounts: true });
+    },
+  );
 
-  it('is one, however many links there are and however many people use them at once', async () => {
+  it('is a single one, however many links exist and however many users open them at the same time', async () => {
     const relay = await relayWith('invite', { apis: 2 });
     const links = relay.apis.map(({ identity }) => tokenOf(identity!.setupLink!));
     const attempts = await Promise.all(
@@ -57,7 +60,7 @@ describe('the first account', () => {
     expect(await relay.database.models.user.count()).toBe(1);
   });
 
-  it('has a new link after a restart as long as there is none, and no link afterwards', async () => {
+  it('gets a new link at each restart until it exists', async () => {
     const database = await openTestDatabase();
     stops.push(() => database.close());
     const before = await relayWith('invite', { database });
@@ -70,7 +73,7 @@ describe('the first account', () => {
     expect(last.apis[0]!.identity!.setupLink).toBeUndefined();
   });
 
-  it('is not set up by a link when a person has one already', async () => {
+  it('cannot be set up by a link if an account exists', async () => {
     const relay = await relayWith('open');
     expect((await create(new Browser(relay), 'a@example.com')).status).toBe(200);
     const link = relay.apis[0]!.identity!.setupLink!;
@@ -105,7 +108,7 @@ describe('an account', () => {
     }
   });
 
-  it('is created once by an invitation of a person who has one', async () => {
+  it("is created once by an existing user's invitation", async () => {
     const relay = relays.invite;
     const alice = new Browser(relay);
     await alice.signUp('alice@example.com');
@@ -126,7 +129,7 @@ describe('an account', () => {
     expect(await accounts(relay, 'bob@example.com', 'eve@example.com', 'eve2@example.com')).toBe(1);
   });
 
-  it('is not created by an invitation that has expired, nor by one when sign-up is closed', async () => {
+  it('is not created by an expired invitation, nor by any when sign-up is closed', async () => {
     const relay = relays.invite;
     const token = await invitation(relay);
     await relay.database.models.invitation.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
@@ -135,7 +138,7 @@ describe('an account', () => {
     expect((await create(new Browser(closed), 'a@example.com', await invitation(closed))).status).toBe(403);
   });
 
-  it('cannot be invited to by a stranger, nor when sign-up is closed', async () => {
+  it('cannot be offered by a stranger, nor when sign-up is closed', async () => {
     const relay = relays.closed;
     expect((await new Browser(relay).send('POST', '/auth/relay/invitations', { body: {} })).status).toBe(401);
     const alice = new Browser(relay);
@@ -144,7 +147,7 @@ describe('an account', () => {
     expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
 
-  it('needs ten characters of password, and a mistake does not use the invitation up', async () => {
+  it('needs a password of ten characters, and a typing error does not use the invitation up', async () => {
     const relay = relays.invite;
     const browser = new Browser(relay);
     const token = await invitation(relay);
@@ -158,7 +161,7 @@ describe('an account', () => {
     expect((await check(browser, again)).status).toBe(200);
   });
 
-  it('is not half there when the database fails in the middle, and the invitation is good again', async () => {
+  it('is rolled back when the database fails midway, and the invitation stays valid', async () => {
     const relay = relays.invite;
     const database = relay.database;
     await database.sql.execute`ALTER TABLE credentials ADD CONSTRAINT none CHECK (false) NOT VALID`;

@@ -7,7 +7,7 @@ const day = 24 * 60 * minute;
 let relay: TestRelay;
 
 beforeEach(async () => {
-  // Only the time of day: timers and sockets go on.
+  // Fakes only the time of day: timers and sockets run.
   jest.useFakeTimers({
     doNotFake: [
       'hrtime',
@@ -22,7 +22,7 @@ beforeEach(async () => {
       'clearTimeout',
     ],
   });
-  // Both make a key at the same moment, because they find none.
+  // Both create a key at the same moment, because they find none.
   relay = await startRelay({ identity: true, apis: 2 });
   await new Browser(relay).signUp('alice@example.com');
 });
@@ -35,7 +35,7 @@ const later = (ms: number) => jest.setSystemTime(Date.now() + ms);
 const kidOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8')) as { kid: string }).kid;
 
-/** A new token, from one of the instances. */
+/** A new token from one of the instances. */
 async function tokenFrom(api: number): Promise<string> {
   const browser = new Browser(relay);
   browser.api = api;
@@ -60,7 +60,7 @@ async function works(token: string): Promise<boolean> {
 }
 
 describe('the keys that sign access tokens', () => {
-  it('of instances that start at the same moment work on all of them', async () => {
+  it('work on all instances that start at the same moment', async () => {
     const keys = await published(0);
     expect(keys).toEqual(await published(1));
     for (const api of [0, 1]) {
@@ -70,7 +70,7 @@ describe('the keys that sign access tokens', () => {
     }
   });
 
-  it('are replaced after thirty days, and the old ones stay published for a day more', async () => {
+  it('rotate after thirty days, and the old ones stay published for another day', async () => {
     const old = await published(0);
     later(30 * day - 5 * minute);
     const last = await tokenFrom(0);
@@ -81,7 +81,7 @@ describe('the keys that sign access tokens', () => {
     const first = await tokenFrom(1);
     expect(old).not.toContain(kidOf(first));
     expect(await works(first)).toBe(true);
-    // The token of the old key lives for four minutes yet.
+    // The old key's token lives for four more minutes.
     expect(await works(last)).toBe(true);
     expect(kidOf(await tokenFrom(0))).toBe(kidOf(first));
     expect(await published(0)).toEqual([...old, kidOf(first)].sort());
@@ -94,7 +94,7 @@ describe('the keys that sign access tokens', () => {
     expect(await works(await tokenFrom(1))).toBe(true);
   });
 
-  it('that ten programs need at the same moment verify, however many were made', async () => {
+  it('verify for ten programs that need a new one at the same moment, however many were created', async () => {
     later(30 * day + minute);
     const tokens = await Promise.all(Array.from({ length: 10 }, (_, index) => tokenFrom(index % 2)));
     for (const token of tokens) {

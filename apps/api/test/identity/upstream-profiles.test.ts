@@ -1,4 +1,4 @@
-/** The claims of a verified ID token decide whose account it opens (OpenID Connect Core, 3.1.3.7). */
+/** The claims of a verified ID token decide which account it opens (OpenID Connect Core, 3.1.3.7). */
 import { describe, expect, it } from '@jest/globals';
 import { openIdProfile } from '../../src/identity/upstream-profiles.ts';
 
@@ -13,7 +13,7 @@ describe('an ID token', () => {
     ['of this client, in a list', { aud: ['relay'] }],
     ['of this client, which it names', { aud: 'relay', azp: 'relay' }],
     ['of several audiences, issued to this client', { aud: ['relay', 'api'], azp: 'relay' }],
-  ])('S14: %s is taken', (_name, claims) => {
+  ])('S14: %s is accepted', (_name, claims) => {
     expect(profileOf(claims)).toMatchObject({ subject: 'alice' });
   });
 
@@ -24,7 +24,7 @@ describe('an ID token', () => {
     ['of this client in a list, issued to another one', { aud: ['relay'], azp: 'evil' }],
     ['issued to a list', { aud: ['relay', 'evil'], azp: ['relay'] }],
     ['issued to null', { aud: ['relay', 'evil'], azp: null }],
-    ['of the same audience twice', { aud: ['relay', 'relay'] }],
+    ['of one audience, repeated', { aud: ['relay', 'relay'] }],
     ['of another audience', { aud: 'evil', azp: 'relay' }],
     ['without an audience', { azp: 'relay' }],
     ['with an audience that contains the name', { aud: 'relay-evil' }],
@@ -33,7 +33,7 @@ describe('an ID token', () => {
   });
 });
 
-it('S12: a name that shows as another one is left out', () => {
+it('S12: a deceptive name is left out', () => {
   const claims = { aud: 'relay', sub: 'alice', name: 'a\u202eb' };
   const idToken = `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;
   const said = { sub: 'alice', name: '\u3164', preferred_username: 'alice' };

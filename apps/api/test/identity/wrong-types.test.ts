@@ -13,7 +13,7 @@ import {
 import { until } from '../until.ts';
 
 const typed = 'zanzibar';
-/** Every kind of value that is none of the texts and flags that are meant; each holds the word where it can. */
+/** Values of every type other than the expected strings and booleans; each contains the typed text where possible. */
 const wrong: unknown[] = [false, 0, { toString: typed }, { [typed]: typed }, [typed], []];
 
 describe('the sign-in', () => {
@@ -65,7 +65,7 @@ describe('the sign-in', () => {
     '/relay/browsers/end': { id: 'x' },
   };
 
-  it('S9: answers wrong types with a refusal and a code, and logs nothing that was typed', async () => {
+  it('S9: answers wrong types with a refusal and a code, and logs no typed text', async () => {
     const browser = await signedUp('alice@example.com');
     const named = await browser.send('POST', '/auth/update-user', { body: { name: false } });
     expect(named).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
@@ -105,7 +105,7 @@ describe('the sign-in', () => {
     expect(loud).toEqual([]);
   }, 240_000);
 
-  it('S15: a new password ends every other sign-in, whether that was asked for or not', async () => {
+  it('S15: a new password revokes every other sign-in, requested or not', async () => {
     const here = await signedUp('bob@example.com');
     const there = new Browser(relay);
     await there.signIn('bob@example.com');
@@ -118,7 +118,7 @@ describe('the sign-in', () => {
     expect((await callWith(relay, program.access_token)).status).toBe(401);
   });
 
-  it('S19: a code that comes twice ends what its first use got', async () => {
+  it('S19: a second use of a code revokes the tokens of its first use', async () => {
     const browser = await signedUp('carol@example.com');
     const { verifier, challenge } = pkce();
     const code = await browser.code('relay-cli', challenge);
@@ -148,7 +148,7 @@ describe('the sign-in', () => {
     }
   });
 
-  it('S11: an account takes twenty wrong passwords in a quarter of an hour, and an unknown one as many', async () => {
+  it('S11: an account allows twenty wrong passwords in a quarter of an hour, and so does an unknown one', async () => {
     await signedUp('dave@example.com');
     for (const email of ['dave@example.com', 'unknown@example.com']) {
       const statuses: number[] = [];
@@ -174,7 +174,7 @@ describe('the sign-in', () => {
     'letmein2024',
     '19870412',
     'erin@example.com',
-  ])('S11: %s is no password', async (common) => {
+  ])('S11: %s is not accepted as a password', async (common) => {
     const answer = await new Browser(relay).send('POST', '/auth/sign-up/email', {
       body: { email: 'erin@example.com', name: 'Erin', password: common },
     });
@@ -183,7 +183,7 @@ describe('the sign-in', () => {
   });
 });
 
-it('S11: refuses sign-ins with 503 while too many passwords are being checked', async () => {
+it('S11: refuses sign-ins with 503 while it checks too many passwords', async () => {
   const busy = await startRelay({ identity: true, dearPasswords: true, config: { authSignup: 'open' } });
   await new Browser(busy).signUp('frank@example.com');
   const answers = await Promise.all(

@@ -19,7 +19,7 @@ interface Options {
   meta?: object;
 }
 
-/** Tools by plain POSTs, each to the api that is named. */
+/** Tool calls by plain POSTs, each to the given api. */
 function agentOf(relay: TestRelay) {
   const post = (body: object, { api = 0, token = relay.token('alice', agent) } = {}) =>
     relay.call('POST', '/mcp', { api, user: null, headers: { ...accept, Authorization: `Bearer ${token}` }, body });
@@ -45,7 +45,7 @@ describe('POST /mcp', () => {
     await relay.stop();
   });
 
-  it('tells a client without a credential where it gets one', async () => {
+  it('shows a client without a credential where to get one', async () => {
     const answer = await relay.call('POST', '/mcp', { user: null, headers: accept, body: list });
     expect(answer).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
     expect(answer.headers['www-authenticate']).toBe(
@@ -58,16 +58,16 @@ describe('POST /mcp', () => {
     expect(bad.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", .*resource_metadata=/);
   });
 
-  it('refuses a token that was not given the scope of agents, whatever else it may', async () => {
+  it("refuses a token without the agents' scope", async () => {
     const answer = await agentOf(relay).post(list, { token: relay.token('alice') });
     expect(answer).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope", scope="agents:drive", /);
-    // And the other way round.
+    // And the reverse.
     const rest = { user: null, headers: { Authorization: `Bearer ${relay.token('alice', agent)}` } };
     expect(await relay.call('GET', '/api/devices', rest)).toMatchObject({ status: 403 });
   });
 
-  it('refuses the credential of a machine', async () => {
+  it('refuses a device credential', async () => {
     const { refreshToken } = await registerDevice(relay);
     expect(await agentOf(relay).post(list, { token: refreshToken })).toMatchObject({
       status: 403,
@@ -75,7 +75,7 @@ describe('POST /mcp', () => {
     });
   });
 
-  it('S14: refuses the pages of other origins, whatever they ask', async () => {
+  it('S14: refuses every request from a page of another origin', async () => {
     const headersOf = (origin: string) => ({
       ...accept,
       Origin: origin,
@@ -105,13 +105,13 @@ describe('POST /mcp', () => {
       expect((await relay.call('POST', '/mcp', { user: null, headers: headersOf(own), body: list })).status).toBe(200);
   });
 
-  it.each(['GET', 'DELETE'] as const)('has no sessions and no streams: %s is 405', async (method) => {
+  it.each(['GET', 'DELETE'] as const)('has neither sessions nor streams: %s is 405', async (method) => {
     const answer = await relay.call(method, '/mcp', { user: null, headers: accept });
     expect(answer).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
     expect(answer.headers['allow']).toBe('POST');
   });
 
-  it('takes neither more than a request of REST nor anything but JSON', async () => {
+  it('has the size limit of a REST request, and accepts only JSON', async () => {
     const large = { ...list, params: { text: 'x'.repeat(1024 * 1024) } };
     expect(await agentOf(relay).post(large)).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
     const headers = { ...accept, Authorization: `Bearer ${relay.token('alice', agent)}`, 'Content-Type': 'text/plain' };
@@ -126,7 +126,7 @@ describe('POST /mcp', () => {
     }
   });
 
-  it('answers wrong arguments as an error of the tool, with a code and the field', async () => {
+  it('answers wrong arguments as a tool error, with a code and the field', async () => {
     const { tool } = agentOf(relay);
     expect(await tool('start_session', { deviceId: daemon.deviceId })).toMatchObject({
       isError: true,
@@ -136,7 +136,7 @@ describe('POST /mcp', () => {
     expect(await tool('delete_everything')).toMatchObject({ structuredContent: { code: 'NOT_FOUND' } });
   });
 
-  it('ends a wait on one instance by what the daemon said to another, and when its instance drains', async () => {
+  it('completes a wait on one instance when the daemon reports to another, and when its own instance drains', async () => {
     const { tool } = agentOf(relay);
     const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'go' });
     const task = await daemon.nextTask();
@@ -148,7 +148,7 @@ describe('POST /mcp', () => {
     expect((await waits[1])!.structuredContent).toMatchObject({ state: 'completed', result: 'done' });
   });
 
-  it('writes what an agent did into the audit of its person', async () => {
+  it('writes agent actions into the audit of their user', async () => {
     const { tool } = agentOf(relay);
     const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'note' });
     daemon.finish(await daemon.nextTask(), 'noted');
@@ -160,7 +160,7 @@ describe('POST /mcp', () => {
     });
   });
 
-  it('cuts long texts of a page, and says where to read on', async () => {
+  it('cuts long texts of a page, and returns where to continue', async () => {
     const { tool } = agentOf(relay);
     const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'much' });
     const task = await daemon.nextTask();
@@ -185,7 +185,7 @@ describe('agents that start agents', () => {
   });
   afterAll(() => relay.stop());
 
-  it('are refused below the third, and a person who takes part begins a new chain', async () => {
+  it('are refused below the third level; a user who takes part starts a new chain', async () => {
     daemon = await startFieldDaemon(relay, { user: 'ann' });
     const { tool } = agentOf(relay);
     const start = async (given: object, meta?: object) =>
@@ -204,11 +204,11 @@ describe('agents that start agents', () => {
     }
     const refused = { isError: true, structuredContent: { code: 'AGENT_CHAIN_TOO_DEEP' } };
     expect(await start({ fromSession: from })).toMatchObject(refused);
-    // A client that knows the session says so beside the arguments, and is believed more than the model.
+    // A client that knows the session sends it in the metadata, which overrides the model's argument.
     expect(await start({ fromSession: chain[0] }, { 'relay/session': from })).toMatchObject(refused);
     expect(await start({ fromSession: chain[0] })).not.toHaveProperty('isError');
     await daemon.nextTask();
-    // Someone else's session is none.
+    // Another user's session does not exist for this one.
     expect(
       await tool('start_session', { deviceId: 'x', message: 'y', fromSession: from }, { user: 'bob' }),
     ).toMatchObject({
@@ -217,7 +217,7 @@ describe('agents that start agents', () => {
     await daemon.stop();
   });
 
-  it('may have eight open turns at a time, on all instances together', async () => {
+  it('can have eight open turns at a time, on all instances together', async () => {
     daemon = await startFieldDaemon(relay, { user: 'eva' });
     const { tool } = agentOf(relay);
     const start = (api: number, more: object = {}) =>
@@ -227,7 +227,7 @@ describe('agents that start agents', () => {
     for (let open = 0; open < 8; open += 1) started.push((await start(open % 2, key(open))).structuredContent);
     expect(started).toEqual(Array.from({ length: 8 }, () => expect.objectContaining({ state: 'queued' })));
     expect(await start(1)).toMatchObject({ isError: true, structuredContent: { code: 'TOO_MANY_AGENT_TURNS' } });
-    // Repeated, a call is done once and counted once; under its key nothing else passes.
+    // A repeated call runs once and counts once; another call under its key conflicts.
     expect((await start(0, key(7))).structuredContent).toEqual(started[7]);
     const other = await start(0, { ...key(7), message: 'something else' });
     expect(other).toMatchObject({ isError: true, structuredContent: { code: 'IDEMPOTENCY_CONFLICT' } });
@@ -240,7 +240,7 @@ describe('agents that start agents', () => {
     await daemon.stop();
   });
 
-  it('leave no entry in the audit for what the limit of new sessions refuses', async () => {
+  it('leave no audit entry for refusals by the limit of new sessions', async () => {
     const strict = await startRelay({ config: { sessionCreatePerMinute: 2 } });
     const { tool } = agentOf(strict);
     const start = async () =>
@@ -254,7 +254,7 @@ describe('agents that start agents', () => {
     await strict.stop();
   });
 
-  it('stop after the turns of an hour, whatever they say about themselves', async () => {
+  it('stop at the hourly limit of turns, also without a declared session', async () => {
     daemon = await startFieldDaemon(relay, { user: 'ida', work: () => ['done'] });
     const { tool } = agentOf(relay);
     const start = (api: number) =>
@@ -273,7 +273,7 @@ describe('agents that start agents', () => {
     const { entries } = (await relay.call('listAudit', { user: 'ida' })).body;
     const outcomes = entries.flatMap(({ action, outcome }) => (action === 'createSession' ? outcome : []));
     expect(outcomes).toEqual(Array.from({ length: 12 }, () => 'done'));
-    // Their person is not stopped.
+    // Their user is not limited.
     const body = { deviceId: daemon.deviceId, message: 'mine' };
     expect(await relay.call('createSession', { user: 'ida', body })).toMatchObject({ status: 201 });
     await daemon.stop();

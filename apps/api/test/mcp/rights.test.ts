@@ -1,4 +1,7 @@
-/** The rights of an agent's token at `/mcp` (rules, 19.8): the sessions that it reaches, and the answers that only a person gives. */
+/**
+ * The rights of an agent's token at `/mcp` (rules, 19.8): the sessions it reaches, and the answers that only a person
+ * gives.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 
@@ -88,7 +91,7 @@ describe('the token of an agent', () => {
     field = await connectDaemon(relay);
   });
   afterAll(() => relay.stop());
-  // Open turns of agents are few.
+  // Agents have few open turns.
   afterEach(
     () =>
       relay.database.sql.execute`UPDATE tasks SET state = 'cancelled', finished_at = now() WHERE finished_at IS NULL`,
@@ -102,7 +105,7 @@ describe('the token of an agent', () => {
     const persons1 = await persons();
     const theirs = { sessionId: persons1.id, questionId: await ask(persons1, permission('a question of a person')) };
     expect(await codeOf('answer', { ...theirs, option: 'once' })).toBe('INSUFFICIENT_SCOPE');
-    // Nor with a sign-in of another program, by an earlier id, or to reject.
+    // Nor with another program's sign-in, through an earlier id, or to reject.
     expect(await codeOf('answer', { ...theirs, option: 'no' }, { login: 'other' })).toBe('INSUFFICIENT_SCOPE');
     expect(await codeOf('answer', { ...theirs, sessionId: persons1.placeholder, option: 'once' })).toBe(
       'INSUFFICIENT_SCOPE',
@@ -111,7 +114,7 @@ describe('the token of an agent', () => {
     const among = { sessionId: first.id, questionId: await ask(first, permission('of the first')), option: 'once' };
     expect(await codeOf('answer', among, { login: 'second' })).toBe('INSUFFICIENT_SCOPE');
     expect(await codeOf('answer', among, { login: 'first' })).toBeUndefined();
-    // The person sees the attempts.
+    // The user sees the attempts.
     const { entries } = (await relay.call('listAudit')).body;
     expect(entries).toContainEqual(
       expect.objectContaining({ action: 'answerPrompt', outcome: 'INSUFFICIENT_SCOPE', target: persons1.id }),
@@ -119,14 +122,14 @@ describe('the token of an agent', () => {
     expect((await relay.call('answerPrompt', { params: { id: persons1.id, uuid: theirs.questionId }, body: { option: 'no' } })).status).toBe(202); // prettier-ignore
   });
 
-  it.each(['always', 'mislabelled', 'unnamed'])('S2: never chooses what holds for good: %s', async (option) => {
+  it.each(['always', 'mislabelled', 'unnamed'])('S2: never chooses a permanent permission: %s', async (option) => {
     const own = await agents();
     const question = { sessionId: own.id, questionId: await ask(own, permission(`for good, ${option}`)) };
     expect(await codeOf('answer', { ...question, option })).toBe('PERSON_MUST_ANSWER');
     expect(await codeOf('answer', { ...question, option: 'no' })).toBeUndefined();
   });
 
-  it('S2: never says in words or in a form what holds for good', async () => {
+  it('S2: never grants a permanent permission through text or a form', async () => {
     const plain = await agents(field);
     field.event(plain.taskId, 'WAIT_FOR_USER', {
       prompt: 'May I?',
@@ -149,7 +152,7 @@ describe('the token of an agent', () => {
     expect(await codeOf('answer', { ...asked, fields: { scope: 'a', remember: false } })).toBeUndefined();
   });
 
-  it('S2: never answers in the session that it runs in, whatever scope it has', async () => {
+  it('S2: never answers in the session that it runs in, with any scope', async () => {
     const own = await agents(daemon, { login: 'first' });
     const question = { sessionId: own.id, questionId: await ask(own, permission('its own')), option: 'once' };
     for (const scopes of [drive, more]) {
@@ -157,7 +160,7 @@ describe('the token of an agent', () => {
       for (const fromSession of [own.id, own.placeholder])
         expect(await codeOf('answer', { ...question, fromSession }, asker)).toBe('PERSON_MUST_ANSWER');
       const other = await persons();
-      // The session that the client names counts, and so does the one that the model names.
+      // Both sessions count: the one from the client, and the one from the model.
       for (const [meta, fromSession] of [
         [own.id, other.id],
         [other.id, own.id],
@@ -170,7 +173,7 @@ describe('the token of an agent', () => {
     expect(await codeOf('answer', question, { login: 'first' })).toBeUndefined();
   });
 
-  it('S2: reads, steers and stops only what its sign-in started', async () => {
+  it('S2: reads, steers and stops only sessions that its sign-in started', async () => {
     const mine = await persons();
     const own = await agents();
     for (const [name, given] of [
@@ -196,14 +199,14 @@ describe('the token of an agent', () => {
     expect(await listed({ limit: 50 }, { login: 'nobody' })).toEqual([]);
   });
 
-  it('S2: reaches all sessions of its person, and answers for good, with the scope agents:answer', async () => {
+  it('S2: reaches all sessions of its user, and answers permanently, with the scope agents:answer', async () => {
     const mine = await persons();
     const asker = { scopes: more, login: 'trusted' };
     const listed = (await tool('list_sessions', { limit: 50 }, asker)).structuredContent['sessions'];
     expect(listed).toContainEqual(expect.objectContaining({ id: mine.id }));
     const questionId = await ask(mine, permission('trusted question'));
     expect(await codeOf('answer', { sessionId: mine.id, questionId, option: 'always' }, asker)).toBeUndefined();
-    // Alone it opens nothing.
+    // The scope alone opens nothing.
     const token = relay.token('alice', { scopes: ['agents:answer'] });
     const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${token}` };
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
@@ -211,7 +214,7 @@ describe('the token of an agent', () => {
     expect(await relay.call('GET', '/api/sessions', { user: null, headers })).toMatchObject({ status: 403 });
   });
 
-  it('S2: leaves a question of the daemon and a mode that never asks to the person, with every scope', async () => {
+  it("S2: leaves a daemon's question and a mode that never asks to a person, with every scope", async () => {
     const asker = { scopes: more, login: 'personal' };
     const own = await agents(daemon, asker);
     const choices = [{ id: 'continue', label: 'Continue' }, { id: 'stop', label: 'Stop here' }]; // prettier-ignore
@@ -240,7 +243,7 @@ describe('the token of an agent', () => {
     expect(await codeOf('answer', { ...form, fields: { mode: 'ask' } }, asker)).toBeUndefined();
   });
 
-  it('S2: keeps its session when the daemon reported it before it named it', async () => {
+  it('S2: keeps its session when the daemon reports it before naming it', async () => {
     const { structuredContent } = await tool('start_session', { deviceId: daemon.deviceId, message: 'merge' });
     const taskId = structuredContent['taskId'] as string;
     await daemon.next('task_start', (frame) => frame.task_id === taskId);

@@ -8,12 +8,12 @@ import { startOutbox } from '../../src/notify/outbox.ts';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
-/** Rules, 14.5: written with its cause, sent by exactly one instance. */
+/** Rules, 14.5: written with its cause, and sent by exactly one instance. */
 describe('the outbox', () => {
   let scene: Scene;
   const delivered: DueNotification[] = [];
   const waiting: (() => void)[] = [];
-  /** The transport's handling of a notification; default: it accepts it. */
+  /** The transport's handling of a notification; by default it accepts it. */
   let carry: (notification: DueNotification) => Promise<void>;
   beforeAll(async () => {
     const transport = {
@@ -56,7 +56,7 @@ describe('the outbox', () => {
     return begun.id;
   };
 
-  it('hands a notification to one instance, once, with what people need to know and no text of the conversation', async () => {
+  it('hands a notification to one instance, once, with the facts a user needs and no text of the conversation', async () => {
     const id = await complete('once');
     await delivery(id);
     await stateBecomes(id, 'sent');
@@ -73,7 +73,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  it('tries again what could not be delivered', async () => {
+  it('retries a failed notification', async () => {
     let attempts = 0;
     carry = ({ sessionId }) =>
       sessionId.endsWith(':again') && (attempts += 1) <= 2
@@ -97,7 +97,7 @@ describe('the outbox', () => {
     expect(attempts).toBe(5);
   });
 
-  it('is not held up by one notification that takes long', async () => {
+  it('is not held up by one slow notification', async () => {
     let release!: () => void;
     const stuck = new Promise<void>((resolve) => (release = resolve));
     const [slow, quick] = [await watchedTask('slow'), await watchedTask('quick')];
@@ -111,7 +111,7 @@ describe('the outbox', () => {
     await delivery(slow.id);
   });
 
-  it('takes what an instance took and never finished', async () => {
+  it('takes over a claim that another instance never completed', async () => {
     const begun = await watchedTask('orphan');
     await scene.relay.database.sql.execute`
       INSERT INTO notifications (id, user_id, session_key, session_id, cause, state, claimed_at)
@@ -120,7 +120,7 @@ describe('the outbox', () => {
     await stateBecomes(begun.id, 'sent');
   });
 
-  it('has nothing of what is not watched', async () => {
+  it('is empty for sessions that are not watched', async () => {
     const unwatched = await begin(scene, 'unwatched');
     scene.daemon.event(unwatched.taskId, 'TASK_COMPLETE', { result: 'unseen' });
     await updateOf(scene.app, unwatched.id, ({ status }) => status === 'idle');
@@ -129,9 +129,9 @@ describe('the outbox', () => {
 });
 
 describe('the outbox of three apis', () => {
-  it('is read by one of them for each notification', async () => {
+  it('gives each notification to one of them', async () => {
     const delivered: string[] = [];
-    // The notice that the machine of the scene was allowed may come in between.
+    // The notice about the scene's new machine can come in between.
     const send = ({ sessionId, cause }: DueNotification) => {
       if (cause === 'done') delivered.push(sessionId);
       return Promise.resolve();
@@ -159,7 +159,7 @@ describe('the outbox of three apis', () => {
   });
 });
 
-describe('an outbox by itself', () => {
+describe('an outbox alone', () => {
   let database: Database;
   beforeAll(async () => {
     database = await openTestDatabase();
@@ -185,7 +185,7 @@ describe('an outbox by itself', () => {
       logger: createLogger({ level: 'silent', name: 'test', instance: 'test' }),
       pollMs,
       sendTimeoutMs,
-      // The pace of a flood is tested in pace.test.ts.
+      // pace.test.ts tests the pace of a flood.
       pace: { spend: (work) => work(), rest: () => Promise.resolve() },
       transports: [{ name: 'test', send }],
     });
@@ -195,7 +195,7 @@ describe('an outbox by itself', () => {
     });
   const rowOf = (id: string) => database.models.notification.findUniqueOrThrow({ where: { id } });
 
-  it('gives it its time, five times, and goes on with the others', async () => {
+  it('gives a silent transport its time, five times, and continues with the others', async () => {
     await Promise.all([due('stuck'), due('fine')]);
     const silent = outbox(20, ({ id }) => (id === 'stuck' ? new Promise(() => undefined) : Promise.resolve()));
     await until('it is given up', async () => (await rowOf('stuck')).state === 'failed');
@@ -204,7 +204,7 @@ describe('an outbox by itself', () => {
     await silent.stop();
   });
 
-  it('stops without waiting for it, and leaves what is under way to others', async () => {
+  it('stops without waiting for a silent transport, and leaves pending work to other instances', async () => {
     await due('left');
     let takeIt!: () => void;
     const taken = new Promise<void>((resolve) => (takeIt = resolve));
@@ -217,7 +217,7 @@ describe('an outbox by itself', () => {
     expect(await rowOf('left')).toMatchObject({ state: 'sending', attempts: 1 });
   });
 
-  it('K6: takes over the question of an instance that died after ten seconds, and other causes after a minute', async () => {
+  it('K6: takes over the question of a dead instance after ten seconds, and other causes after a minute', async () => {
     const claimedAt = (seconds: number) => new Date(Date.now() - seconds * 1000);
     const claimed = (id: string, cause: string, seconds: number) =>
       database.models.notification.create({
@@ -235,7 +235,7 @@ describe('an outbox by itself', () => {
     expect(ofKim.sort()).toEqual(['old question', 'older end']);
   });
 
-  it('hands over more than it takes at a time without waiting for the next pass, by few claims', async () => {
+  it('hands over more than one batch without waiting for the next pass, with few claims', async () => {
     const count = 200;
     await Promise.all(Array.from({ length: count }, (_, n) => due(`of many ${n}`)));
     const query = jest.spyOn(database.sql, 'query');
@@ -256,7 +256,7 @@ describe('an outbox by itself', () => {
     }
   });
 
-  it('gives each person a share, so that one with hundreds delays no other', async () => {
+  it('gives each user a share, so that a user with hundreds delays no other user', async () => {
     const hundreds = Array.from({ length: 100 }, (_, n) => `of alice ${n}`);
     await Promise.all(hundreds.map((id) => due(id)));
     await due('of bob', 'bob');
@@ -279,7 +279,7 @@ describe('an outbox by itself', () => {
     }
   });
 
-  it('pauses before it tries failed ones again, however many there are', async () => {
+  it('pauses before it retries failures, however many there are', async () => {
     const ids = Array.from({ length: 60 }, (_, n) => `fails ${n}`);
     await Promise.all(ids.map((id) => due(id)));
     const attempted = new Set<string>();

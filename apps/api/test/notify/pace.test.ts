@@ -4,7 +4,7 @@ import { createPace } from '../../src/notify/pace.ts';
 
 describe('the pace of a flood of notifications', () => {
   const { signal } = new AbortController();
-  /** A pace whose work takes as long as it says, and the rests that it took. */
+  /** A pace over work of a given duration, and its rests. */
   const paced = (parallel?: number) => {
     let nowMs = 0;
     const rests: number[] = [];
@@ -17,7 +17,7 @@ describe('the pace of a flood of notifications', () => {
     return { pace, work, rests };
   };
 
-  it('rests eight times as long as the work took, for each piece of work once', async () => {
+  it('rests eight times as long as the work took, once for each piece of work', async () => {
     const { pace, work, rests } = paced();
     await work(10);
     await work(5);
@@ -26,14 +26,14 @@ describe('the pace of a flood of notifications', () => {
     expect(rests).toEqual([120, 0]);
   });
 
-  it('counts pieces that run at a time as one', async () => {
+  it('counts concurrent pieces as one', async () => {
     const { pace, work, rests } = paced(4);
     await Promise.all([work(10), pace.spend(() => Promise.resolve())]);
     await pace.rest(signal);
     expect(rests).toEqual([20]);
   });
 
-  it('counts work that failed, and rests for a second at most', async () => {
+  it('counts failed work, and rests for a second at most', async () => {
     const { pace, work, rests } = paced();
     await expect(work(20, new Error('away'))).rejects.toThrow('away');
     await pace.rest(signal);
@@ -42,7 +42,7 @@ describe('the pace of a flood of notifications', () => {
     expect(rests).toEqual([160, 1000]);
   });
 
-  it('ends a rest when the instance stops', async () => {
+  it('stops a rest when the instance stops', async () => {
     let nowMs = 0;
     const pace = createPace({ now: () => (nowMs += 60_000) });
     await pace.spend(() => Promise.resolve());

@@ -28,7 +28,7 @@ const secret = ['p'.repeat(32)];
 const dayMs = 24 * 3600_000;
 let count = 0;
 
-/** Rules, 14.41 and 14.42: two apis, one daemon that names its questions, browsers at a service of our own. */
+/** Rules, 14.41 and 14.42: two apis, one daemon that names its questions, browsers at a push service of the test. */
 describe('answers in a notification', () => {
   let scene: Scene;
   let daemon: TestDaemon;
@@ -50,7 +50,7 @@ describe('answers in a notification', () => {
     await receiver.close();
   });
 
-  /** A browser of alice, and what was pushed to it. */
+  /** A browser of alice, and its push messages. */
   const browser = async (more: Partial<AddSubscription> = {}) => {
     const path = `/push/${(count += 1)}`;
     const keys = openPushKeys();
@@ -87,7 +87,7 @@ describe('answers in a notification', () => {
     subject: { type: 'command', command: 'rm weeds', cwd: '/garden' },
     ...more,
   });
-  /** A watched session whose agent asks this. */
+  /** A watched session whose agent asks this question. */
   const ask = async (question: { uuid: string; title: string }, of = daemon) => {
     const native = `native-${(count += 1)}`;
     const body = { deviceId: of.deviceId, message: 'Water the garden' };
@@ -115,7 +115,7 @@ describe('answers in a notification', () => {
       now: () => now,
     });
 
-  it('reject by the token alone, once, and say where', async () => {
+  it('reject by the token alone, once, and name the address that answered', async () => {
     const { pushed } = await browser({ label: 'My phone', actions: 'all' });
     const question = permission();
     const { id, native } = await ask(question);
@@ -138,7 +138,7 @@ describe('answers in a notification', () => {
     expect(await daemon.next('task_resume', ({ session_id }) => session_id === native)).toMatchObject({
       ...{ prompt_uuid: question.uuid, option_id: 'no', message: 'Refuse', answered_on: 'My phone' },
     });
-    // Replayed, it is the same answer; the other button comes too late.
+    // A replay returns the same answer; the other button comes too late.
     const again = await give(data.tokens!.reject);
     expect(again).toMatchObject({ status: 202, body: answer.body });
     expect(again.headers['idempotent-replay']).toBe('true');
@@ -150,7 +150,7 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(1);
   });
 
-  it('are given also while no owner of the machine can be found out', async () => {
+  it('work even if the api cannot find the owner of the machine', async () => {
     const { pushed } = await browser();
     const { native } = await ask(permission());
     const { data } = await pushed();
@@ -163,7 +163,7 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(1);
   });
 
-  it('are worded in the language of the address, and in another once it is chosen', async () => {
+  it('are in the language of the address, and follow a later choice', async () => {
     const german = await browser({ language: 'de', actions: 'all', detail: 'text' });
     const [english, plain] = [await browser({ actions: 'all' }), await browser({ language: 'de', detail: 'none' })];
     await ask(permission());
@@ -184,7 +184,7 @@ describe('answers in a notification', () => {
     expect(await worded(english)).toEqual(inGerman);
   });
 
-  it('of three people at once, one counts and one frame goes to the daemon', async () => {
+  it('of three users at once: one counts, and one frame goes to the daemon', async () => {
     const [phone, laptop] = [await browser({ actions: 'all' }), await browser({ actions: 'all', label: 'Laptop' })];
     const question = permission();
     const { id, native } = await ask(question);
@@ -197,7 +197,7 @@ describe('answers in a notification', () => {
     expect(all.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
     for (const refused of all.filter(({ status }) => status === 409)) expectRefusal(refused, 'PROMPT_ALREADY_ANSWERED');
     await daemon.next('task_resume', ({ session_id }) => session_id === native);
-    // Another frame would have been written before this one.
+    // A second frame would have been written before this one.
     const next = permission();
     const second = await ask(next);
     await scene.relay.call('answerPrompt', { params: { id: second.id, uuid: next.uuid }, body: { option: 'no' } });
@@ -213,34 +213,40 @@ describe('answers in a notification', () => {
   };
 
   it.each<[string, AddSubscription['actions'], object, object, string[]]>([
-    ['only to reject unless chosen otherwise', undefined, {}, {}, ['reject']],
-    ['nothing where that is chosen', 'none', {}, {}, []],
-    ['both where all is in view', 'all', {}, {}, ['allow', 'reject']],
-    ['never always', 'all', { options: [{ id: 'a', label: 'Always', kind: 'allow_always' }] }, {}, []],
-    ['to allow nothing that is cut', 'all', { title: 'May I? '.repeat(100) }, {}, ['reject']],
+    ['only reject by default', undefined, {}, {}, ['reject']],
+    ['nothing if the user chose that', 'none', {}, {}, []],
+    ['both if the message shows the whole question', 'all', {}, {}, ['allow', 'reject']],
     [
-      'to allow no command that is larger than the message',
+      'never an option that allows always',
+      'all',
+      { options: [{ id: 'a', label: 'Always', kind: 'allow_always' }] },
+      {},
+      [],
+    ],
+    ['no allow for a truncated question', 'all', { title: 'May I? '.repeat(100) }, {}, ['reject']],
+    [
+      'no allow for a command longer than the message',
       'all',
       { subject: { type: 'command', command: `echo ${'x'.repeat(4000)}; rm -rf /` } },
       {},
       ['reject'],
     ],
-    ['to allow nothing with invisible characters', 'all', { title: 'May I list\u202e files?' }, {}, ['reject']],
+    ['no allow for text with invisible characters', 'all', { title: 'May I list\u202e files?' }, {}, ['reject']],
     [
-      'to allow no changes of files, which words do not show',
+      'no allow for file changes, which text does not show',
       'all',
       { subject: { type: 'edit', diffs: [{ path: 'a', change: 'edit', added: 1, removed: 0 }] } },
       {},
       ['reject'],
     ],
-    ['to allow nothing where the question is not sent', 'all', {}, { detail: 'title' }, ['reject']],
-    ['words to a question in words', 'all', { kind: 'text', options: [], subject: undefined }, {}, ['reply']],
-    ['no words unless all is chosen', 'reject', { kind: 'text', options: [], subject: undefined }, {}, []],
+    ['no allow if the message omits the question', 'all', {}, { detail: 'title' }, ['reject']],
+    ['a reply to a text question', 'all', { kind: 'text', options: [], subject: undefined }, {}, ['reply']],
+    ['no reply unless the user chose all', 'reject', { kind: 'text', options: [], subject: undefined }, {}, []],
   ])('offer %s', async (_name, actions, question, more, expected) => {
     expect((await offered(actions, permission(question), more)).found).toEqual(expected);
   });
 
-  it('D3: reject a question of a daemon without kinds, by the label that refuses', async () => {
+  it('D3: reject a question of a daemon without kinds, by the label of the refusal', async () => {
     const plain = await connectDaemon(scene.relay);
     const { pushed } = await browser();
     const body = { deviceId: plain.deviceId, message: 'Water the garden' };
@@ -257,7 +263,7 @@ describe('answers in a notification', () => {
     await plain.close();
   });
 
-  it('D3: offer nothing where two labels refuse, or none does', async () => {
+  it('D3: offer nothing if two labels refuse, or no label does', async () => {
     for (const labels of [
       ['No', 'Reject'],
       ['Now', 'Later'],
@@ -269,19 +275,19 @@ describe('answers in a notification', () => {
 
   it.each([
     ['in a script of three bytes', '許'.repeat(380)],
-    ['behind characters that take no room', `List the files?${'\u200d'.repeat(360)}`],
-  ])('offer to allow only with the whole question in the message, %s', async (_name, title) => {
+    ['after zero-width characters', `List the files?${'\u200d'.repeat(360)}`],
+  ])('offer allow only with the whole question in the message, %s', async (_name, title) => {
     const { body, found } = await offered('all', permission({ title }));
     expect(found).toEqual(['allow', 'reject']);
     expect(body.split('\n').slice(1)).toEqual([title, '$ rm weeds', '/garden']);
   });
 
-  it('say nothing of the question where the person wants no detail', async () => {
+  it('omit the question if the user wants no detail', async () => {
     const { body, found } = await offered('all', permission(), { detail: 'none' });
     expect({ body, found }).toEqual({ body: 'Open Relay to see more.', found: ['reject'] });
   });
 
-  it('reply in words, and other words come too late', async () => {
+  it('reply with a text, and a second text comes too late', async () => {
     const { pushed } = await browser({ actions: 'all' });
     const { native } = await ask(permission({ kind: 'text', options: [], subject: undefined }));
     const { data, actions } = await pushed();
@@ -297,7 +303,7 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(1);
   });
 
-  it('wait for a machine that is offline, and say how long', async () => {
+  it('stay queued for an offline machine, and return the expiry time', async () => {
     const registration = await registerDevice(scene.relay);
     const away = await connectDaemon(scene.relay, { capabilities: ['prompts'], registration });
     await noticesSettle(scene.relay);
@@ -311,14 +317,14 @@ describe('answers in a notification', () => {
     expect(answer.body).toMatchObject({ outcome: 'queued', queuedUntil: expect.any(String) });
   });
 
-  it('come too late for a question that its agent took back', async () => {
+  it('come too late for a question that its agent withdrew', async () => {
     const { pushed } = await browser();
     const question = permission();
     const { id, native } = await ask(question);
     const { data } = await pushed();
     const seen = scene.app.inbox.all.length;
     daemon.event('', 'PROMPT_CLOSED', { session_id: native, uuid: question.uuid, state: 'superseded' });
-    // Frames before it have no question either.
+    // Earlier frames have no question either.
     const isClosed = (frame: Frame) =>
       frame.type === 'session_update' && sessionOf(frame).id === id && sessionOf(frame).prompts === undefined;
     await until('the question is closed', () => scene.app.inbox.all.slice(seen).some(isClosed));
@@ -326,7 +332,7 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(0);
   });
 
-  it('are refused with a token that expired, of another question, of another person, or that is revoked', async () => {
+  it('are refused with a token that is expired or revoked, or belongs to another question or user', async () => {
     const { id: address, pushed } = await browser();
     const question = permission();
     const { id: session, native } = await ask(question);
@@ -361,7 +367,7 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(0);
   });
 
-  it('take no body that is not JSON, or is too large', async () => {
+  it('refuse a body that is too large or not JSON', async () => {
     const { pushed } = await browser();
     await ask(permission());
     const { data } = await pushed();
@@ -376,7 +382,7 @@ describe('answers in a notification', () => {
     expectRefusal(await send(JSON.stringify({ text: 'x'.repeat(1024 * 1024) })), 'PAYLOAD_TOO_LARGE', '1 MiB');
   });
 
-  it('take their token to no other route', async () => {
+  it('cannot use their token on any other route', async () => {
     const { pushed } = await browser();
     await ask(permission());
     const { data } = await pushed();
@@ -388,7 +394,7 @@ describe('answers in a notification', () => {
     }
   });
 
-  it('are verified for two days after their key has signed for 30, by every instance, without a read for each', async () => {
+  it('verify for two days after their key has signed for 30, on every instance, without a read for each', async () => {
     const start = Math.ceil(Date.now() / (30 * dayMs)) * 30 * dayMs;
     const lastMoment = start - 1;
     const claims = { sub: 'ada', address: 'a', jti: 'j', session: 's', prompt: 'p', option: 'no' };

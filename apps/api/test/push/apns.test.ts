@@ -14,9 +14,9 @@ const registeredAt = 1_790_000_000_000;
 
 /** Rules, 14.10. */
 describe('Apple', () => {
-  it('is given up in time also while no connection is made', async () => {
+  it('times out even if no connection opens', async () => {
     const sockets: Socket[] = [];
-    // Takes the connection and never answers the handshake of TLS.
+    // Accepts the connection and never answers the TLS handshake.
     const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -56,7 +56,7 @@ describe('Apple', () => {
   };
   const tokenOf = (n: number) => String(apple.received[n]!.headers.authorization).replace(/^bearer /, '');
 
-  it('gets what its headers promise, over one connection, with a token of the team', async () => {
+  it('gets the promised headers, over one connection, with a token of the team', async () => {
     answers(200);
     const before = apple.connections;
     await Promise.all(Array.from({ length: 10 }, () => apns.send(target, message, deliveryOf())));
@@ -90,7 +90,7 @@ describe('Apple', () => {
     expect(tokenOf(2)).not.toBe(tokenOf(0));
   });
 
-  it('carries for an app with keys nothing that Apple can read, within its 4 KiB', async () => {
+  it('gets an unreadable payload for an app with keys, within its 4 KiB', async () => {
     answers(200);
     const app = openPushKeys();
     const sealed = { ...target, keys: app.keys };
@@ -121,19 +121,19 @@ describe('Apple', () => {
     expect(outcomeOf(await apns.send(target, message, given), given)).toMatchObject({ httpStatus: status, ...outcome });
   });
 
-  it('says how long to wait', async () => {
+  it('returns the time to wait', async () => {
     answers(429, { reason: 'TooManyRequests' }, { 'retry-after': '9' });
     expect(await apns.send(target, message, deliveryOf())).toMatchObject({ status: 429, retryAfterMs: 9000 });
   });
 
-  it('is reached again after its connection was cut, and the message that was under way has no answer', async () => {
+  it('reconnects after a lost connection, and the pending message stays unanswered', async () => {
     apple.answer = () => apple.cut();
     await expect(apns.send(target, message, deliveryOf())).rejects.toBeInstanceOf(Error);
     answers(200);
     expect(await apns.send(target, message, deliveryOf())).toMatchObject({ status: 200 });
   });
 
-  it('may answer without an end: what is over 64 KiB is not read', async () => {
+  it('can send an endless answer: the api reads 64 KiB of it', async () => {
     apple.answer = (stream) => {
       stream.respond({ ':status': 200 });
       const pour = () => {

@@ -4,8 +4,8 @@ import { newUlid } from '@relay/database';
 import { type PushReceiver, type TestRelay, openPushKeys, startPushReceiver, startRelay } from '@relay/testing';
 import { until } from '../until.ts';
 
-/** Rules, 14.8: many people, and services that do not answer. */
-describe('deliveries of many people', () => {
+/** Rules, 14.8: many users, and services that do not answer. */
+describe('deliveries of many users', () => {
   let relay: TestRelay;
   let slow: PushReceiver;
   let quick: PushReceiver;
@@ -35,7 +35,7 @@ describe('deliveries of many people', () => {
       SELECT ${newUlid()} || n, ${id}, ${relay.issuer.userId(user)}, 'test', now() + interval '1 hour' FROM generate_series(1, ${count}::int) n`;
   const test = (user: string, id: string) => relay.call('testSubscription', { params: { id }, user });
 
-  it('let no one wait for the ten thousand of another person', async () => {
+  it("let no user wait for another user's ten thousand", async () => {
     const ids = await Promise.all(Array.from({ length: 5 }, (_, n) => subscribe('bob', `${quick.url}/bob/${n}`)));
     const zoe = await subscribe('zoe', `${quick.url}/zoe`);
     for (const id of ids) await due('bob', id, 2000);
@@ -44,12 +44,12 @@ describe('deliveries of many people', () => {
     await test('zoe', zoe);
     await until('that of zoe is sent', () => quick.at('/zoe').length === 1);
     const between = quick.received.findIndex(({ path }) => path === '/zoe') - before;
-    // Each address of bob has one under way, and a pass or two may have begun before.
+    // Each address of bob has one pending delivery, and a pass or two could have started before.
     expect(between).toBeLessThan(100);
     for (const id of ids) await relay.call('removeSubscription', { params: { id }, user: 'bob' });
   });
 
-  it('hold twenty places at a host that does not answer, and leave the others to those that do', async () => {
+  it('take twenty places at a host that does not answer, and leave the rest to other hosts', async () => {
     slow.answer = (response) => void held.push(response);
     for (let n = 0; n < 40; n += 1) await test(`s${n}`, await subscribe(`s${n}`, `${slow.url}/${n}`));
     await until('the places of the host are taken', () => slow.received.length >= 16);

@@ -9,7 +9,7 @@ import type { Sender } from '../../src/push/sender.ts';
 import { type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
-/** Rules, 14.8 and 14.10: two apis, and services that answer as they like. */
+/** Rules, 14.8 and 14.10: two apis, and services with scripted answers. */
 describe('deliveries', () => {
   let scene: Scene;
   let receiver: PushReceiver;
@@ -46,7 +46,7 @@ describe('deliveries', () => {
     scene.daemon.event(begun.taskId, event, { ...fields });
     return begun;
   };
-  /** It was decided to whom the notification of this session goes, and there was no one. */
+  /** Waits until the notification of this session was split and had no address. */
   const goesNowhere = async (sessionId: string) => {
     const sent = async () =>
       (await scene.relay.call('listNotifications')).body.notifications.find((one) => one.sessionId === sessionId);
@@ -58,7 +58,7 @@ describe('deliveries', () => {
     return receiver.at(path);
   };
 
-  it('reach a topic of ntfy once, without a word of the work', async () => {
+  it('reach an ntfy topic once, without any text of the session', async () => {
     const { subscription } = await add({ kind: 'ntfy', url: receiver.url, topic: 'garden', token: 'tk_ada' });
     const { id } = await complete('ntfy');
     const [request] = await arrived('/');
@@ -72,13 +72,13 @@ describe('deliveries', () => {
     const { notifications } = (await scene.relay.call('listNotifications')).body;
     const told = notifications.find(({ sessionId }) => sessionId === id);
     expect(told).toMatchObject({ state: 'sent', deliveries: [{ state: 'accepted', attempts: 1, httpStatus: 200 }] });
-    // A second one of the same notification would have been sent before this.
+    // A second message of the same notification would have been sent before this one.
     await becomes(await test(subscription.id), 'accepted');
     expect(receiver.at('/')).toHaveLength(2);
     await remove(subscription.id);
   });
 
-  it('reach a webhook that took a test, signed with both of its secrets after a rotation', async () => {
+  it('reach a webhook that accepted a test, signed with both secrets after a rotation', async () => {
     const { id, secret } = await webhook('/hook', { detail: 'title' });
     await goesNowhere((await complete('before the test')).id);
     await becomes(await test(id, 1), 'accepted');
@@ -103,7 +103,7 @@ describe('deliveries', () => {
     await remove(id);
   });
 
-  it('reach a browser sealed, with a token for its push service', async () => {
+  it('reach a browser encrypted, with a token for its push service', async () => {
     const browser = openPushKeys();
     const { subscription } = await add({ kind: 'webpush', endpoint: `${receiver.url}/push/1`, keys: browser.keys });
     expect(subscription).toMatchObject({ state: 'active', detail: 'text' });
@@ -130,7 +130,7 @@ describe('deliveries', () => {
     await remove(subscription.id);
   });
 
-  it('fit into a record whatever the session says', async () => {
+  it('fit into one record, also with a long text', async () => {
     const browser = openPushKeys();
     const { subscription } = await add({ kind: 'webpush', endpoint: `${receiver.url}/push/2`, keys: browser.keys });
     await complete('long', 'TASK_COMPLETE', { result: '"\\\u0001🌱'.repeat(5000) });
@@ -156,7 +156,7 @@ describe('deliveries', () => {
     await remove(subscription.id);
   });
 
-  it('are tried again after a failure, and after as long as the service asks', async () => {
+  it('are retried after a failure, after the time that the service requests', async () => {
     const { id } = await webhook('/busy');
     receiver.answer = (response) => {
       const first = receiver.at('/busy').length === 1;
@@ -167,7 +167,7 @@ describe('deliveries', () => {
     await remove(id);
   });
 
-  it('follow no redirect, and read no answer without an end', async () => {
+  it('follow no redirect, and read no endless answer', async () => {
     const { id } = await webhook('/redirect');
     receiver.answer = (response) => void response.writeHead(302, { Location: `${receiver.url}/elsewhere` }).end();
     expect(await becomes(await test(id), 'failed')).toMatchObject({ httpStatus: 302 });
@@ -184,7 +184,7 @@ describe('deliveries', () => {
     await remove(id);
   });
 
-  it('pause an address that refuses them, and end the subscription of a browser that is gone', async () => {
+  it('pause an address that refuses them, and delete the subscription of a browser that is gone', async () => {
     const { id } = await webhook('/forbidden');
     receiver.answer = (response) => void response.writeHead(403).end();
     await becomes(await test(id), 'failed');
@@ -200,7 +200,7 @@ describe('deliveries', () => {
     await remove(id);
   });
 
-  it('of a question that was answered are not sent', async () => {
+  it('of an answered question are not sent', async () => {
     const { id } = await webhook('/late');
     await becomes(await test(id), 'accepted');
     receiver.answer = (response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
@@ -213,7 +213,7 @@ describe('deliveries', () => {
     await remove(id);
   });
 
-  it('go nowhere when the cause is not chosen, the address is paused, or it is removed', async () => {
+  it('go nowhere if the cause is off, or the address is paused or removed', async () => {
     const { id } = await webhook('/silent', { causes: { done: 'off' } });
     await becomes(await test(id), 'accepted');
     await complete('not chosen');
@@ -236,7 +236,7 @@ describe('the ledger of deliveries', () => {
     database.sql.execute`
       INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, causes, detail, verified)
       VALUES (${id}, ${userId}, 'ntfy', ${id}, '', '', '', '{}', 'none', true)`;
-  /** Times are rounded to milliseconds, so a new one could be due a moment later. */
+  /** Times are in whole milliseconds, so a new one could be due a moment later. */
   const enqueue = async (userId: string, id: string, ttlMs: number) => {
     const delivery = await addTestDelivery(database, userId, id, ttlMs);
     await database.sql.execute`UPDATE deliveries SET next_at = next_at - interval '1 second' WHERE id = ${delivery}`;
@@ -251,7 +251,7 @@ describe('the ledger of deliveries', () => {
   const states = async () =>
     database.sql.query<{ state: string; maybe_duplicate: boolean }>`SELECT state, maybe_duplicate FROM deliveries`;
 
-  it('takes a claim over once after a minute, marks it, and the second time says that it does not know', async () => {
+  it('takes a claim over once after a minute and marks it; the second time the outcome is unknown', async () => {
     await address('alice', 'a1');
     await enqueue('alice', 'a1', 3600_000);
     const [first] = await claim('one');
@@ -262,7 +262,7 @@ describe('the ledger of deliveries', () => {
     expect(await states()).toEqual([{ state: 'pending', maybe_duplicate: true }]);
     const [second] = await claim('two');
     expect(second).toMatchObject({ id: first!.id, attempts: 2 });
-    // The instance that was thought to be dead comes back.
+    // The instance that seemed dead returns.
     expect(await settleDelivery(database, first!, 'one', { state: 'accepted' })).toBe(false);
     await passMinutes(2);
     await sweepDeliveries(database);
@@ -288,7 +288,7 @@ describe('the ledger of deliveries', () => {
     expect(await states()).toEqual([{ state: 'pending', maybe_duplicate: true }]);
   });
 
-  it('claims for two instances at the same time nothing twice', async () => {
+  it('never gives two instances the same claim', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     for (let n = 0; n < 50; n += 1) {
       await address(`person-${n}`, `p${n}`);
@@ -299,7 +299,7 @@ describe('the ledger of deliveries', () => {
     expect((await claim('four')).length + claims.length).toBe(50);
   });
 
-  it('serves everyone before one person with a thousand due rows a second time', async () => {
+  it('serves every user before it serves one with a thousand due rows again', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('bob', 'b1');
     for (let n = 0; n < 1000; n += 1) await enqueue('bob', 'b1', 3600_000);
@@ -307,13 +307,13 @@ describe('the ledger of deliveries', () => {
     await enqueue('zoe', 'z1', 3600_000);
     const first = await claim('one', 2);
     expect(first.map(({ userId }) => userId)).toEqual(['bob', 'zoe']);
-    // An address has one under way.
+    // An address has one pending delivery.
     expect(await claim('two')).toEqual([]);
     for (const delivery of first) await settleDelivery(database, delivery, 'one', { state: 'accepted' });
     expect((await claim('two')).map(({ userId }) => userId)).toEqual(['bob']);
   });
 
-  it('serves everyone of a host that is full once before anyone a second time', async () => {
+  it('serves every user of a full host once before any user again', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     const people = Array.from({ length: 30 }, (_, n) => `full-${n}`);
     for (const person of people) {
@@ -341,7 +341,7 @@ describe('the ledger of deliveries', () => {
     try {
       sending.wake();
       await until('all are served', () => {
-        // One answer at a time, so that the host stays full.
+        // One answer at a time keeps the host full.
         answers.shift()?.();
         return served.length === 2 * people.length;
       });
@@ -352,7 +352,7 @@ describe('the ledger of deliveries', () => {
     }
   });
 
-  it('pauses an address that took nothing for seven days', async () => {
+  it('pauses an address that failed for seven days', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('carol', 'c1');
     await database.sql.execute`UPDATE subscriptions SET failing_since = now() - interval '8 days' WHERE id = 'c1'`;
@@ -365,9 +365,9 @@ describe('the ledger of deliveries', () => {
 
   it.each([
     ['is gone', { state: 'gone', reason: 'gone' }, 'pending'],
-    ['refuses it', { state: 'failed', pause: 'Check the address.' }, 'pending'],
-    ['took it', { state: 'accepted' }, 'accepted'],
-  ] as const)('leaves an address alone that took the place of one that %s', async (_how, outcome, state) => {
+    ['refuses the delivery', { state: 'failed', pause: 'Check the address.' }, 'pending'],
+    ['accepted the delivery', { state: 'accepted' }, 'accepted'],
+  ] as const)('leaves an address alone that replaced one that %s', async (_how, outcome, state) => {
     await database.sql.execute`DELETE FROM deliveries`;
     const id = `frank ${outcome.state}`;
     await address(id, id);
@@ -378,13 +378,13 @@ describe('the ledger of deliveries', () => {
     const kept = await database.sql.query`SELECT paused, verified, failing_since FROM subscriptions WHERE id = ${id}`;
     expect(kept).toEqual([{ paused: false, verified: false, failing_since: null }]);
     expect(await states()).toEqual([{ state, maybe_duplicate: false }]);
-    // The rest of it is sent to the new address.
+    // The rest goes to the new address.
     await database.sql.execute`UPDATE subscriptions SET verified = true WHERE id = ${id}`;
     await passMinutes(1);
     expect((await claim('two')).map(({ sealed }) => sealed)).toEqual(state === 'pending' ? ['another'] : []);
   });
 
-  it('expires what was not sent in its time, also when the next try would come too late', async () => {
+  it('expires deliveries after their time, also when the next retry would come too late', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('dave', 'd1');
     await enqueue('dave', 'd1', 10_000);

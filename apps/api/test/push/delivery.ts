@@ -1,4 +1,4 @@
-/** A claimed delivery for tests of one service, without a ledger. */
+/** A claimed delivery for tests of a single service, without a ledger. */
 import type { ClaimedDelivery } from '@relay/database';
 import type { PushMessage } from '../../src/push/message.ts';
 

@@ -59,7 +59,7 @@ describe('Firebase', () => {
 
   const sent = () => google.at(sendPath).map(({ body }) => JSON.parse(body.toString()) as { message: object });
 
-  it('gets one access token for everyone, asked for with a signed assertion', async () => {
+  it('gets one access token for all messages, requested with a signed assertion', async () => {
     await Promise.all(Array.from({ length: 5 }, () => fcm.send(target, message, deliveryOf())));
     expect(google.at('/token')).toHaveLength(1);
     const form = new URLSearchParams(google.at('/token')[0]!.body.toString());
@@ -72,7 +72,7 @@ describe('Firebase', () => {
     expect(google.at(sendPath).map(({ headers }) => headers.authorization)).toEqual(Array(5).fill('Bearer ya29.1'));
   });
 
-  it('asks for another token before the one it has ends, and after it was refused', async () => {
+  it('requests another token before the current one expires, and after a refusal', async () => {
     const before = tokens;
     now += 56 * 60_000;
     await fcm.send(target, message, deliveryOf());
@@ -84,7 +84,7 @@ describe('Firebase', () => {
     expect(tokens).toBe(before + 2);
   });
 
-  it('shows the words of an app without keys, and where to look', async () => {
+  it('shows the text of an app without keys, and where to look', async () => {
     const delivery = deliveryOf({ expiresAt: new Date(now + 3600_000) });
     await fcm.send(target, message, delivery);
     expect(sent()).toMatchObject([
@@ -99,7 +99,7 @@ describe('Firebase', () => {
     ]);
   });
 
-  it('carries for an app with keys nothing that Google can read, within its 4 KiB', async () => {
+  it('gets an unreadable payload for an app with keys, within its 4 KiB', async () => {
     const app = openPushKeys();
     const long = { ...message, body: `plant a hedge ${'"\\🌱'.repeat(3000)}` };
     for (const one of [message, long]) await fcm.send({ ...target, keys: app.keys }, one, deliveryOf());
@@ -130,7 +130,7 @@ describe('Firebase', () => {
     expect(outcomeOf(await fcm.send(target, message, deliveryOf()), deliveryOf())).toMatchObject(outcome);
   });
 
-  it('is not asked without a token, and the account that is refused is not the fault of the address', async () => {
+  it("gets no request without a token, and a refused account is not the address's fault", async () => {
     const stranger = await startPushReceiver();
     stranger.answer = (response) => void response.writeHead(400).end('{"error":"invalid_grant"}');
     const account = { projectId: 'garden-1', email: 'x', tokenUrl: new URL(stranger.url), key: privateKey };

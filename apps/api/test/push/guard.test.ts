@@ -4,7 +4,7 @@ import { outcomeOfError } from '../../src/push/outcome.ts';
 
 const guard = createGuard(['ntfy.internal:8080', '127.0.0.1:9000']);
 
-describe('the guard of addresses that people give', () => {
+describe('the guard of user-supplied addresses', () => {
   it.each([
     'https://ntfy.sh',
     'https://ntfy.sh:443/topic',
@@ -12,7 +12,7 @@ describe('the guard of addresses that people give', () => {
     'https://[2606:2800:220:1:248:1893:25c8:1946]/',
     'http://ntfy.internal:8080/x',
     'http://127.0.0.1:9000/',
-  ])('takes %s', (address) => {
+  ])('accepts %s', (address) => {
     expect(guard.check(address)).toMatchObject({ url: expect.any(URL) });
   });
 
@@ -73,7 +73,7 @@ describe('the guard of addresses that people give', () => {
     expect(guard.check(address)).toEqual({ why: notPublic });
   });
 
-  it('S11: refuses a name that leads inside and a name that does not exist with the same words', async () => {
+  it('S11: refuses an internal name and a missing name with the same text', async () => {
     const outcomes = [];
     for (const answer of [
       { found: [inner] },
@@ -99,14 +99,14 @@ describe('the guard of addresses that people give', () => {
       looking('hook.example.com', { all: true }, (error, found) => resolve(error ?? found));
     });
 
-  it('gives the socket exactly the addresses that were checked', async () => {
+  it('gives the socket exactly the checked addresses', async () => {
     expect(await lookUp([open])).toEqual([open]);
   });
 
   it.each([
-    ['a name that leads inside', [inner]],
-    ['a name with one address inside among others', [open, inner]],
-    ['a name of the loopback in IPv6', [{ address: '::ffff:127.0.0.1', family: 6 }]],
+    ['a name of an internal address', [inner]],
+    ['a name with one internal address among others', [open, inner]],
+    ['a loopback name in IPv6', [{ address: '::ffff:127.0.0.1', family: 6 }]],
   ])('refuses %s', async (_name, found) => {
     expect(await lookUp(found)).toBeInstanceOf(AddressRefused);
   });
@@ -115,7 +115,7 @@ describe('the guard of addresses that people give', () => {
     expect(await lookUp([])).toBeInstanceOf(Error);
   });
 
-  it('lets a host that the operator named lead inside, on its port alone', async () => {
+  it("allows the operator's internal host, on its port only", async () => {
     expect(await lookUp([inner], 'http://hook.example.com:8080/')).toEqual([inner]);
     expect(await lookUp([inner], 'https://hook.example.com/')).toBeInstanceOf(AddressRefused);
   });

@@ -11,7 +11,7 @@ import { until } from '../until.ts';
 
 const pem = { type: 'pkcs8', format: 'pem' } as const;
 
-/** Rules, 14.7: whatever happens to them. */
+/** Rules, 14.7: for every outcome. */
 it('no address, token, key or text of a delivery is in the log', async () => {
   const receiver = await startPushReceiver();
   const apple = await startApnsDouble();
@@ -63,7 +63,7 @@ it('no address, token, key or text of a delivery is in the log', async () => {
   }
   const { database } = scene.relay;
   const { id: userId } = (await scene.relay.call('me')).body;
-  // Written directly: a person may test ten times in ten minutes.
+  // Written directly: a user can test only ten times in ten minutes.
   const ended = async (id: string) => {
     const deliveryId = await addTestDelivery(database, userId, id, 60_000);
     const read = async () => (await findDelivery(database, userId, deliveryId))!;
@@ -103,7 +103,7 @@ it('no address, token, key or text of a delivery is in the log', async () => {
   await apple.close();
   rmSync(folder, { recursive: true });
 
-  // The search proves something: the deliveries are there, with all that may be known of them.
+  // The search is meaningful: the log contains the deliveries with all permitted facts.
   expect(log).toMatch(/"kind":"apns"/);
   expect(log).toMatch(/The service answered 500/);
   for (const secret of [...secrets, 'ya29.hidden', 'hidden answer', 'hidden words', 'PRIVATE KEY'])

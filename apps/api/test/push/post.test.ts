@@ -13,7 +13,7 @@ describe('an attempt', () => {
 
   const request = (path: string) => ({ url: new URL(path, receiver.url), headers: {}, body: '{}' });
 
-  it('ends without an answer when the service is silent, or cuts the connection', async () => {
+  it('fails without an answer when the service is silent or closes the connection', async () => {
     const poster = createPoster(undefined, { withinMs: 50 });
     receiver.answer = () => undefined;
     await expect(poster.post(request('/silent'))).rejects.toThrow('no answer in 50 ms');
@@ -22,7 +22,7 @@ describe('an attempt', () => {
     poster.close();
   });
 
-  it('reads at most 64 KiB of an answer that it needs, and does not wait for its end', async () => {
+  it('reads at most 64 KiB of an answer that it needs, and does not wait for the rest', async () => {
     const poster = createPoster(undefined, { withinMs: 300 });
     receiver.answer = (response) => {
       const pour = () => {
@@ -52,10 +52,10 @@ describe('an attempt', () => {
     poster.close();
   });
 
-  it('resolves a name again for each connection, so that one that moved inside meanwhile is refused', async () => {
+  it('resolves a name for each connection, so that a name that moved to an internal address is refused', async () => {
     const { hostname, port } = new URL(receiver.url);
     const asked: string[] = [];
-    // The name leads to a public address when it is checked, and inside when the socket wants it.
+    // The name leads to a public address at the check, and to an internal one when the socket connects.
     const answers = ['93.184.216.34', hostname];
     const guard = createGuard([], (host, then) => {
       asked.push(host);

@@ -14,30 +14,35 @@ describe('quiet hours', () => {
     ['begin on time', night, '2026-01-14T20:59:59.999Z', undefined],
     ['hold from the first moment', night, '2026-01-14T21:00:00.000Z', '2026-01-15T06:00'],
     ['hold after midnight', night, '2026-01-15T02:30:41.123Z', '2026-01-15T06:00'],
-    ['end on time', night, '2026-01-15T06:00:00.000Z', undefined],
-    ['within one day', { ...night, start: '12:00', end: '13:30' }, '2026-01-14T11:10:00Z', '2026-01-14T12:30'],
+    ['stop on time', night, '2026-01-15T06:00:00.000Z', undefined],
+    ['can lie within one day', { ...night, start: '12:00', end: '13:30' }, '2026-01-14T11:10:00Z', '2026-01-14T12:30'],
     ['are an hour shorter when clocks go forward', night, '2026-03-28T21:00:00Z', '2026-03-29T05:00'],
     ['are an hour longer when clocks go back', night, '2026-10-24T20:00:00Z', '2026-10-25T06:00'],
     [
-      'end with the gap that swallows their end',
+      'stop after the gap that contains their end time',
       { ...night, end: '02:30' },
       '2026-03-29T00:40:00Z',
       '2026-03-29T01:00',
     ],
     ['do not begin in the gap', { ...night, start: '02:15', end: '02:45' }, '2026-03-29T01:00:00Z', undefined],
-    ['end at the first 02:30 of two', { ...night, end: '02:30' }, '2026-10-24T23:00:00Z', '2026-10-25T00:30'],
+    ['stop at the first of two 02:30', { ...night, end: '02:30' }, '2026-10-24T23:00:00Z', '2026-10-25T00:30'],
+    ['apply again in the repeated hour', { ...night, end: '02:30' }, '2026-10-25T01:10:00Z', '2026-10-25T01:30'],
+    ['support other zones', { ...night, timeZone: 'America/New_York' }, '2026-03-08T03:00:00Z', '2026-03-08T11:00'],
     [
-      'are quiet twice in the hour that comes twice',
-      { ...night, end: '02:30' },
-      '2026-10-25T01:10:00Z',
-      '2026-10-25T01:30',
+      'follow the change back there',
+      { ...night, timeZone: 'America/New_York' },
+      '2026-11-01T02:00:00Z',
+      '2026-11-01T12:00',
     ],
-    ['know other zones', { ...night, timeZone: 'America/New_York' }, '2026-03-08T03:00:00Z', '2026-03-08T11:00'],
-    ['and back there', { ...night, timeZone: 'America/New_York' }, '2026-11-01T02:00:00Z', '2026-11-01T12:00'],
-    ['with half hours', { ...night, timeZone: 'Asia/Kolkata' }, '2026-06-01T20:00:00Z', '2026-06-02T01:30'],
-    ['across the date line', { ...night, timeZone: 'Pacific/Kiritimati' }, '2026-06-01T12:00:00Z', '2026-06-01T17:00'],
+    ['support half-hour offsets', { ...night, timeZone: 'Asia/Kolkata' }, '2026-06-01T20:00:00Z', '2026-06-02T01:30'],
     [
-      'whose change is half an hour',
+      'work across the date line',
+      { ...night, timeZone: 'Pacific/Kiritimati' },
+      '2026-06-01T12:00:00Z',
+      '2026-06-01T17:00',
+    ],
+    [
+      'support a change of half an hour',
       { ...night, timeZone: 'Australia/Lord_Howe' },
       '2026-04-04T12:00:00Z',
       '2026-04-04T20:30',
@@ -52,7 +57,7 @@ describe('quiet hours', () => {
     expect(end(weekend, '2026-01-16T05:00:00Z')).toBeUndefined();
   });
 
-  it('let questions pass unless told otherwise, and whatever is chosen to pass', () => {
+  it('let questions through by default, and any cause the user chose', () => {
     const now = '2026-01-15T02:00:00Z';
     expect(end(night, now, 'needs_you')).toBeUndefined();
     expect(end({ ...night, passes: [] }, now, 'needs_you')).toBe('2026-01-15T06:00');
@@ -62,7 +67,7 @@ describe('quiet hours', () => {
     expect(quietEnd(night, 'device_conflict', at)).toBeDefined();
   });
 
-  it('agree with the clock of every minute of a year, in zones that change and zones that do not', () => {
+  it('agree with the clock of every minute of a year, in zones with and without a change', () => {
     for (const timeZone of ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe']) {
       const quiet = { ...night, timeZone };
       const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
@@ -83,5 +88,5 @@ describe('quiet hours', () => {
     ['+02:00', false],
     ['Mars/Olympus', false],
     ['', false],
-  ])('take the zone %s: %s', (zone, known) => expect(isTimeZone(zone)).toBe(known));
+  ])('accept the zone %s: %s', (zone, known) => expect(isTimeZone(zone)).toBe(known));
 });

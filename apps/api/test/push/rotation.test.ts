@@ -23,7 +23,7 @@ describe('the key for push services of browsers', () => {
   let receiver: PushReceiver;
   let database: Database;
   let running: TestRelay | undefined;
-  /** The relay, stopped and started on its database. Its test issuer is another one each time, so the addresses move to its person. */
+  /** Starts the relay again on its database. Each test issuer is new, so the addresses move to its user. */
   const start = async (config: object = {}) => {
     await running?.stop();
     const base = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host] };
@@ -47,7 +47,7 @@ describe('the key for push services of browsers', () => {
     const body = { kind: 'webpush', endpoint: `${receiver.url}${path}`, keys: openPushKeys().keys, ...more } as const;
     return (await relay.call('addSubscription', { body })).body.subscription.id;
   };
-  /** The state of a test, when it ended, and the key that its request named. */
+  /** The final state of a test delivery, and the key of its request. */
   const test = async (relay: TestRelay, id: string, path: string) => {
     const { deliveryId } = (await relay.call('testSubscription', { params: { id } })).body;
     const read = async () => (await relay.call('readDelivery', { params: { id: deliveryId } })).body;
@@ -56,14 +56,14 @@ describe('the key for push services of browsers', () => {
     return { delivery: await read(), key: request && vapidClaims(request.headers.authorization).key };
   };
 
-  it('counts at once also where it was not heard of yet', async () => {
+  it('counts immediately, also on instances that do not know it yet', async () => {
     const relay = await start();
     await keyOf(relay);
     const fresh = (await rotatePushKey(relay))!;
     // The page has the key from another instance.
     const id = await subscribe(relay, '/push/fresh', { applicationServerKey: fresh });
     expect(await test(relay, id, '/push/fresh')).toMatchObject({ delivery: { state: 'accepted' }, key: fresh });
-    // Another instance added the address, with a key that is newer still.
+    // Another instance added the address, with an even newer key.
     const newest = (await rotatePushKey(relay))!;
     const seal = createSeal(['p'.repeat(32)]);
     const [row] = await database.sql.query<{ sealed: string }>`SELECT sealed FROM subscriptions WHERE id = ${id}`;
@@ -72,7 +72,7 @@ describe('the key for push services of browsers', () => {
     expect(await test(relay, id, '/push/fresh')).toMatchObject({ delivery: { state: 'accepted' }, key: newest });
   });
 
-  it('may be rotated: browsers of the time before are reached with theirs, for 90 days', async () => {
+  it('can rotate: older browsers still get messages with their key, for 90 days', async () => {
     const before = await start();
     const oldKey = await keyOf(before);
     const old = await subscribe(before, '/push/old');
@@ -83,7 +83,7 @@ describe('the key for push services of browsers', () => {
     const young = await subscribe(after, '/push/new');
     expect(await test(after, old, '/push/old')).toMatchObject({ delivery: { state: 'accepted' }, key: oldKey });
     expect(await test(after, young, '/push/new')).toMatchObject({ delivery: { state: 'accepted' }, key: newKey });
-    // A page that was open meanwhile names the key that it had; one that was never ours counts as none.
+    // A page that stayed open sends its old key; an unknown key is ignored.
     const open = await subscribe(after, '/push/open', { applicationServerKey: oldKey });
     expect(await test(after, open, '/push/open')).toMatchObject({ delivery: { state: 'accepted' }, key: oldKey });
     const foreign = await subscribe(after, '/push/foreign', { applicationServerKey: 'A'.repeat(87) });
@@ -98,7 +98,7 @@ describe('the key for push services of browsers', () => {
     expect(body).toMatchObject({ state: 'paused' });
   });
 
-  it('may be the operator’s: the first is given to browsers, those behind it still reach theirs', async () => {
+  it('can belong to the operator: browsers get the first, and later keys still reach their browsers', async () => {
     const pairs = [createECDH('prime256v1'), createECDH('prime256v1')];
     const [first, second] = pairs.map((pair) => pair.generateKeys('base64url'));
     const [firstPrivate, secondPrivate] = pairs.map((pair) =>
@@ -114,7 +114,7 @@ describe('the key for push services of browsers', () => {
   });
 
   /** Rules, 14.7. */
-  it('is sealed with a new secret by the instances that know both, as are addresses and the key of answers', async () => {
+  it('is encrypted with a new secret by instances that know both, like addresses and the key of answers', async () => {
     const [old, fresh] = ['p'.repeat(32), 'n'.repeat(32)];
     const sign = (secret: string) => {
       const seal = createSeal([secret]);
@@ -130,7 +130,7 @@ describe('the key for push services of browsers', () => {
     const add = async (relay: TestRelay, body: AddSubscription) =>
       (await relay.call('addSubscription', { body })).body.subscription.id;
     const ids = [await add(before, topic), await add(before, twice)] as const;
-    // An instance that does not know the old secret does not know the address either.
+    // An instance without the old secret does not recognize the address either.
     const other = await add(await start({ pushSecret: [fresh] }), twice);
     expect(other).not.toBe(ids[1]);
 
@@ -158,7 +158,7 @@ describe('the key for push services of browsers', () => {
     expect(await sign(fresh)).toHaveLength(1);
   });
 
-  it('may be rotated where the secret that sealed it is lost', async () => {
+  it('can rotate although the secret that encrypted it is lost', async () => {
     const lost = { pushSecret: ['l'.repeat(32)] };
     const without = await start(lost);
     expect((await without.call('readPushConfig')).body.kinds).toEqual(['ntfy', 'webhook']);

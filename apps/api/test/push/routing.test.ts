@@ -5,7 +5,7 @@ import { expectRefusal, expectSuccess } from '../answers.ts';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
-/** Rules, 14.11 to 14.15, over two apis: who is notified, when, and what the ledger says about it. */
+/** Rules, 14.11 to 14.15, over two apis: the users who get a notification, its time, and its entry in the ledger. */
 describe('routing', () => {
   let scene: Scene;
   let receiver: PushReceiver;
@@ -61,19 +61,19 @@ describe('routing', () => {
   const sentTo = (topic: string) =>
     receiver.at('/').filter(({ body }) => (JSON.parse(body.toString()) as { topic: string }).topic === topic);
   const isHeld = (found: readonly Delivery[]) => found.some(({ heldFor }) => heldFor !== undefined);
-  /** As if so much time had passed for everything that waits. */
+  /** Moves all waiting entries this far into the past. */
   const pass = (seconds: number) =>
     scene.relay.database.sql.execute`
       UPDATE deliveries SET next_at = next_at - ${seconds}::int * interval '1 second',
         created_at = created_at - ${seconds}::int * interval '1 second' WHERE state = 'pending'`;
   const show = async ({ id }: Begun) => {
     scene.app.send({ type: 'focus', sessionId: id, visible: true });
-    // Its answer comes after the frame before it was handled.
+    // Its answer comes after the previous frame was handled.
     scene.app.send({ type: 'auth', token: scene.relay.token() });
     await scene.app.next('auth_ok');
   };
 
-  it('settings have defaults, are saved whole, and are refused with an unknown zone', async () => {
+  it('settings have defaults, are saved whole, and refuse an unknown zone', async () => {
     const before = await scene.relay.call('readNotificationSettings');
     expectSuccess('readNotificationSettings', 200, before);
     const causes = { needs_you: 'all', failed: 'all', unknown: 'watched', done: 'watched', device: 'off' };
@@ -94,7 +94,7 @@ describe('routing', () => {
       );
   });
 
-  it('notifies nothing of a session that is not watched, unless its person wants that cause of all', async () => {
+  it('skips a session that is not watched, unless its user wants that cause for all sessions', async () => {
     await add('one');
     const quiet = await run('unwatched', { watched: false });
     done(quiet);
@@ -106,7 +106,7 @@ describe('routing', () => {
     expect((await all()).filter(({ sessionId }) => sessionId === quiet.id)).toEqual([]);
   });
 
-  it('lets an address want all, and says of the other why it was not notified', async () => {
+  it('lets one address want all causes, and gives the reason why the other got nothing', async () => {
     await add('wants all', { topic: 'wants-all', causes: { done: 'all' } });
     await add('plain');
     const begun = await run('by address', { watched: false });
@@ -119,7 +119,7 @@ describe('routing', () => {
     expect(sentTo('plain')).toHaveLength(0);
   });
 
-  it('says of a notification that no address wants it, and that there is no address', async () => {
+  it('reports that no address wants a notification, and that there is no address', async () => {
     const nowhere = await run('no address');
     done(nowhere);
     expect((await told(nowhere)).state).toBe('unaddressed');
@@ -131,7 +131,7 @@ describe('routing', () => {
     });
   });
 
-  it('takes all, watched or off for one session', async () => {
+  it('supports the choices all, watched and off for one session', async () => {
     await add('session');
     await settings({ causes: { done: 'off' } });
     const begun = await run('choosing', { watched: false });
@@ -154,7 +154,7 @@ describe('routing', () => {
     expect((await scene.relay.call('readSession', { params: { id: begun.id } })).body).not.toHaveProperty('notify');
   });
 
-  it('waits for the page that shows a session, and sends when nothing was read', async () => {
+  it('waits for the page that shows a session, and sends if the user reads nothing', async () => {
     await add('shown');
     const begun = await run('shown and not read');
     await show(begun);
@@ -166,7 +166,7 @@ describe('routing', () => {
     expect(sentTo('shown')).toHaveLength(1);
   });
 
-  it('suppresses what was read on the page that shows it', async () => {
+  it('suppresses a notification that the user reads on the page', async () => {
     await add('read');
     const begun = await run('shown and read');
     await show(begun);
@@ -181,7 +181,7 @@ describe('routing', () => {
     expect(sentTo('read')).toHaveLength(0);
   });
 
-  it('asks at once, whatever a page shows; and a hidden page or another session holds nothing', async () => {
+  it('sends questions immediately, also while a page shows the session; a hidden page or another session delays nothing', async () => {
     await add('ask');
     const question = await run('question');
     await show(question);
@@ -194,7 +194,7 @@ describe('routing', () => {
     await deliveries(begun, are('accepted'));
   });
 
-  it('holds what comes in quiet hours, and sends one message for all of it when they end', async () => {
+  it('holds notifications in quiet hours, and sends one message for all of them afterwards', async () => {
     await add('quiet');
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
     const quietHours = { start: at(-60), end: at(120), timeZone: 'UTC' };
@@ -209,7 +209,7 @@ describe('routing', () => {
     await deliveries(question, are('accepted'));
     const { body } = await scene.relay.call('readNotificationSettings');
     expect(body.held.count).toBe(3);
-    // Read in the night: it is not told in the morning.
+    // Read during the night: the morning message leaves it out.
     await scene.relay.call('markRead', { params: { id: held[2]!.id }, body: {} });
     await settings({});
     const [first] = await deliveries(held[0]!, are('accepted'));
@@ -221,7 +221,7 @@ describe('routing', () => {
     ]);
   });
 
-  it('sends what is left of such a message when its first cause is over before it is tried again', async () => {
+  it('sends the rest of such a message when its first cause is settled before the retry', async () => {
     await add('morning');
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
     await settings({ quietHours: { start: at(-60), end: at(120), timeZone: 'UTC' } });
@@ -255,7 +255,7 @@ describe('routing', () => {
     ]);
   });
 
-  it('moves what is held when the quiet hours change, and holds a retry that falls into them', async () => {
+  it('moves held notifications when the quiet hours change, and holds a retry that falls into them', async () => {
     await add('moving');
     receiver.answer = (response) => void response.writeHead(503, { 'Retry-After': '3600' }).end();
     const begun = await run('retried at night');
@@ -271,7 +271,7 @@ describe('routing', () => {
     expect(Date.parse(moved!.nextAt!)).toBeGreaterThan(Date.parse(held!.nextAt!));
   });
 
-  it('tries the next address of a group only after the one before failed', async () => {
+  it('tries the next address of a group only after the previous one failed', async () => {
     await add('first', { group: 'my phone' });
     await add('second', { group: 'my phone' });
     await add('alone');
@@ -290,7 +290,7 @@ describe('routing', () => {
     expect([sentTo('first').length, sentTo('second').length, sentTo('alone').length]).toEqual([2, 1, 2]);
   });
 
-  it('passes over an address of a group that was paused while something waited for it', async () => {
+  it('skips an address of a group that was paused while a notification waited for it', async () => {
     const first = await add('first', { group: 'my phone' });
     await add('second', { group: 'my phone' });
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
@@ -305,7 +305,7 @@ describe('routing', () => {
     expect([sentTo('first').length, sentTo('second').length]).toEqual([0, 1]);
   });
 
-  it('tries an address with a delay only while it is still open', async () => {
+  it('uses an address with a delay only while the notification is open', async () => {
     await add('later', { delaySeconds: 300 });
     const [answered, open] = [await run('answered in time'), await run('still open')];
     for (const one of [answered, open]) {
@@ -322,7 +322,7 @@ describe('routing', () => {
     scene.daemon = await connectDaemon(scene.relay, { registration: scene.daemon.registration });
   });
 
-  it('makes one message of a storm, whichever instance splits it', async () => {
+  it('sends one message for a storm across instances', async () => {
     await add('storm');
     const sessions: Begun[] = [];
     for (let n = 0; n < 9; n += 1) sessions.push(await run(`storm ${n}`));

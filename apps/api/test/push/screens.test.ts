@@ -4,7 +4,7 @@ import { type PushReceiver, startPushReceiver } from '@relay/testing';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
-/** Rules, 14.45, over two apis: the one that sent it clears it, whichever of them is told that it is over. */
+/** Rules, 14.45, over two apis: the api that sent a message clears it, also if the other gets the answer. */
 describe('the screen of a phone with ntfy', () => {
   let scene: Scene;
   let receiver: PushReceiver;
@@ -31,7 +31,7 @@ describe('the screen of a phone with ntfy', () => {
     const body = { content: 'yes' };
     return scene.relay.call('sendMessage', { params: { id: begun.id }, body, api });
   };
-  /** The sequences of everything that was shown. */
+  /** The sequence ids of all messages shown. */
   const sequences = () =>
     receiver.at('/').map(({ body }) => (JSON.parse(body.toString()) as { sequence_id: string }).sequence_id);
   const shown = async (count: number) => {
@@ -44,7 +44,7 @@ describe('the screen of a phone with ntfy', () => {
   };
   const cleared = () => receiver.received.filter(({ path }) => path.endsWith('/clear'));
 
-  it('loses a question when it is answered, and the end of a turn when it is read', async () => {
+  it('loses a question when it is answered, and the completion of a turn when it is read', async () => {
     const asked = await run('asked');
     ask(asked);
     const question = await shown(1);
@@ -65,7 +65,7 @@ describe('the screen of a phone with ntfy', () => {
     expect(cleared()[1]!.path).toBe(`/garden/${end}/clear`);
   });
 
-  it('keeps what took the place of a question, and its address when the server is too old to clear', async () => {
+  it('keeps the message that replaced a question, and its address if the server is too old to clear', async () => {
     receiver.answer = (response, { path }) => void response.writeHead(path === '/' ? 200 : 404).end();
     const before = cleared().length;
     const asked = await run('asked again');
@@ -84,7 +84,7 @@ describe('the screen of a phone with ntfy', () => {
       { over: false, replaced: false },
       { over: true, replaced: true },
     ]);
-    // The next one is cleared after whatever else would have been.
+    // The next one is cleared after any other clear request.
     const last = await run('last');
     ask(last);
     const other = await shown(5);

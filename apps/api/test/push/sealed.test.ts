@@ -5,19 +5,19 @@ const [first, second] = ['a'.repeat(32), 'b'.repeat(32)];
 const address = { kind: 'ntfy', url: 'https://ntfy.sh', topic: 'garden' };
 
 describe('sealed addresses', () => {
-  it('are opened by the secret that sealed them, wherever it is in the list', () => {
+  it('open with the secret that encrypted them, anywhere in the list', () => {
     const sealed = createSeal([first]).seal(address);
     expect(createSeal([first]).open(sealed)).toEqual(address);
     expect(createSeal([second, first]).open(sealed)).toEqual(address);
   });
 
-  it('are opened by no other secret, and show nothing', () => {
+  it('open with no other secret, and reveal nothing', () => {
     const sealed = createSeal([first]).seal(address);
     expect(createSeal([second]).open(sealed)).toBeUndefined();
     expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('garden');
   });
 
-  it('are not opened when a byte was changed or is missing', () => {
+  it('do not open if a byte is changed or missing', () => {
     const seal = createSeal([first]);
     const bytes = Buffer.from(seal.seal(address), 'base64url');
     bytes[bytes.length - 1]! ^= 1;
@@ -26,7 +26,7 @@ describe('sealed addresses', () => {
       expect(seal.open(bytes.subarray(0, length).toString('base64url'))).toBeUndefined();
   });
 
-  it('are found again by their hash after the secret was rotated', () => {
+  it('keep their hash after the secret rotates', () => {
     const [before] = createSeal([first]).hashes('address');
     const after = createSeal([second, first]).hashes('address');
     expect(after).toContain(before);

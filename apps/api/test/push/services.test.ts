@@ -21,8 +21,8 @@ const account = {
 };
 const ofApple = { apnsKeyId: 'KEY4567890', apnsTeamId: 'TEAM567890', apnsTopic: 'com.example.relay' };
 
-/** The files of the operator: docs/push.md. */
-describe('services of apps', () => {
+/** The operator's files: docs/push.md. */
+describe('push services of apps', () => {
   let folder: string;
   let poster: Poster;
   let relay: TestRelay;
@@ -57,7 +57,7 @@ describe('services of apps', () => {
     apnsKeyFile: write('apns.p8', p256),
   });
 
-  it('are there when their files are', async () => {
+  it('are available if their files are', async () => {
     expect(open({})).toMatchObject({ fcm: undefined, apns: undefined, vapid: undefined });
     const { fcm, apns } = open(files());
     expect([fcm, apns]).toEqual([expect.any(Object), expect.any(Object)]);
@@ -70,7 +70,7 @@ describe('services of apps', () => {
       await relay.call('addSubscription', { body: { kind: 'fcm', token: 'x', detail: 'text' } }),
       'INVALID_REQUEST',
     );
-    // The same device in other letters is the same address.
+    // The same device in upper case is the same address.
     expectSuccess(
       'addSubscription',
       200,
@@ -81,7 +81,7 @@ describe('services of apps', () => {
   it.each([
     [
       'FCM_SERVICE_ACCOUNT_FILE',
-      'a file that is not there',
+      'a file that does not exist',
       () => ({ fcmServiceAccountFile: join(folder, 'none') }),
       /ENOENT/,
     ],
@@ -99,7 +99,7 @@ describe('services of apps', () => {
     ],
     ['APNS_KEY_FILE', 'a key of another kind', () => ({ ...ofApple, apnsKeyFile: write('rsa', rsa) }), /P-256/],
     ['APNS_KEY_FILE', 'a key of another curve', () => ({ ...ofApple, apnsKeyFile: write('p384', p384) }), /P-256/],
-    ['VAPID_PRIVATE_KEY', 'a key that is none', () => ({ vapidPrivateKey: ['A'.repeat(43)] }), /P-256/],
+    ['VAPID_PRIVATE_KEY', 'an invalid key', () => ({ vapidPrivateKey: ['A'.repeat(43)] }), /P-256/],
   ] as const)('stop the start with the name of %s for %s, and without its text', (variable, _, config, why) => {
     const refusal = refusalOf(config());
     expect(refusal).toBeInstanceOf(ConfigError);

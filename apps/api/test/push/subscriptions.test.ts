@@ -45,7 +45,7 @@ describe('addresses to notify', () => {
     expect(row!.all).not.toContain('tk_secret');
   });
 
-  it('are changed when they are added again', async () => {
+  it('change when they are added again', async () => {
     const { id } = await added(ntfy('again'), 'carol');
     const answer = await add(ntfy('again', { label: 'Watch', causes: { done: 'off' } }), 'carol');
     expectSuccess('addSubscription', 200, answer);
@@ -53,7 +53,7 @@ describe('addresses to notify', () => {
     expect(await list('carol')).toHaveLength(1);
   });
 
-  it('give a webhook its secret once, and let it take no notification before a test', async () => {
+  it('give a webhook its secret once, and send it nothing before a test', async () => {
     const answer = await add({ kind: 'webhook', url: 'https://hooks.example.com/relay?key=hidden' });
     expect(answer.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(answer.body.subscription).toMatchObject({ state: 'unverified', address: 'hooks.example.com' });
@@ -64,7 +64,7 @@ describe('addresses to notify', () => {
     expect(JSON.stringify(await list('alice'))).not.toMatch(/hidden|whsec/);
   });
 
-  it('are unverified when a webhook takes the place of one that took a test', async () => {
+  it('are unverified after a webhook replaces a verified one', async () => {
     const hook = (path: string): AddSubscription => ({
       ...{ kind: 'webhook', installation: 'desk', url: `https://hooks.example.com/${path}` },
     });
@@ -94,7 +94,7 @@ describe('addresses to notify', () => {
     );
   });
 
-  it('of another person do not exist', async () => {
+  it('of another user do not exist', async () => {
     const { id } = await added(ntfy('of alice'.replace(' ', '-')));
     const test = await relay.call('testSubscription', { params: { id } });
     const params = { id };
@@ -122,18 +122,18 @@ describe('addresses to notify', () => {
       { kind: 'unifiedpush', endpoint: 'https://up.example.com/x' },
       'INVALID_REQUEST',
     ],
-    ['an app of a store that this relay has no account with', { kind: 'fcm', token: 'x' }, 'KIND_NOT_CONFIGURED'],
+    ['an app of a store without an account on this relay', { kind: 'fcm', token: 'x' }, 'KIND_NOT_CONFIGURED'],
     ['an app of another store', { kind: 'apns', token: 'x' }, 'KIND_NOT_CONFIGURED'],
-    ['a kind that there is not', { kind: 'pigeon' }, 'INVALID_REQUEST'],
+    ['an unknown kind', { kind: 'pigeon' }, 'INVALID_REQUEST'],
     ['a token with a line break', { kind: 'ntfy', topic: 'x', token: 'a\r\nX-Evil: 1' }, 'INVALID_REQUEST'],
-    ['a text of the session for ntfy', { kind: 'ntfy', topic: 'x', detail: 'text' }, 'INVALID_REQUEST'],
+    ['text of the session for ntfy', { kind: 'ntfy', topic: 'x', detail: 'text' }, 'INVALID_REQUEST'],
     ['an address of this machine', { kind: 'webhook', url: 'http://127.0.0.1:6379/' }, 'ADDRESS_NOT_ALLOWED'],
     ['metadata of a cloud', { kind: 'ntfy', topic: 'x', url: 'https://169.254.169.254' }, 'ADDRESS_NOT_ALLOWED'],
   ] as const)('refuse %s', async (_name, body, code) => {
     expectRefusal(await relay.call('POST', '/api/push/subscriptions', { body }), code);
   });
 
-  it('of a browser that changed hands leave the person before, and only with the secret of the browser', async () => {
+  it("of a browser move to its new user, only with the browser's secret", async () => {
     const { keys } = openPushKeys();
     const endpoint = 'https://push.example.com/shared';
     await added({ kind: 'webpush', endpoint, keys }, 'erin');
@@ -143,7 +143,7 @@ describe('addresses to notify', () => {
     expect(await list('erin')).toEqual([]);
   });
 
-  it('are twenty at most, also when they are added at the same time', async () => {
+  it('are limited to twenty, also when they are added at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => add(ntfy(`many-${n}`), 'grace')));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(20);
@@ -151,14 +151,14 @@ describe('addresses to notify', () => {
       expectRefusal(answer, 'TOO_MANY_SUBSCRIPTIONS');
   });
 
-  it('are tested ten times in ten minutes', async () => {
+  it('can be tested ten times in ten minutes', async () => {
     const { id } = await added(ntfy('tested'), 'heidi');
     const test = () => relay.call('testSubscription', { params: { id }, user: 'heidi' });
     for (let n = 0; n < 10; n += 1) expect((await test()).status).toBe(202);
     expectRefusal(await test(), 'RATE_LIMITED');
   });
 
-  it('share one key for browsers, whichever instance makes it', async () => {
+  it('share one key for browsers on all instances', async () => {
     const first = await relay.call('readPushConfig');
     expectSuccess('readPushConfig', 200, first);
     expect(first.body.kinds).toEqual(['ntfy', 'webhook', 'webpush', 'unifiedpush']);
@@ -170,14 +170,14 @@ describe('addresses to notify', () => {
     await stranger.stop();
   });
 
-  it('are taken by no relay without a secret', async () => {
+  it('require a push secret', async () => {
     const bare = await startRelay();
     expect((await bare.call('readPushConfig')).body).toMatchObject({ kinds: [] });
     expectRefusal(await bare.call('addSubscription', { body: ntfy('x') }), 'KIND_NOT_CONFIGURED');
     await bare.stop();
   });
 
-  describe('with texts or with buttons that allow', () => {
+  describe('with texts or an allow button', () => {
     const { keys } = openPushKeys();
     let count = 0;
     const browser = (more: Partial<AddSubscription> = {}): AddSubscription => ({
@@ -193,7 +193,7 @@ describe('addresses to notify', () => {
       headers: { Authorization: `Bearer ${relay.token(user, options)}` },
     });
 
-    it.each(stale)('S7: are not added or changed with a sign-in that is not recent: %o', async (options) => {
+    it.each(stale)('S7: require a recent sign-in to be added or changed: %o', async (options) => {
       const user = `s7-${JSON.stringify(options).length}-${(count += 1)}`;
       const late = by(user, options);
       const known = await added(browser({ detail: 'title', actions: 'reject' }), user);
@@ -225,7 +225,7 @@ describe('addresses to notify', () => {
       expect((await relay.call('changeSubscription', { ...late, params: { id }, body })).status).toBe(200);
     });
 
-    it('S7: are told to the other addresses and the apps of the person, and not to themselves', async () => {
+    it("S7: cause a notice to the user's other addresses and apps, and not to themselves", async () => {
       const user = 'noticed';
       const older = await added(browser({ detail: 'title' }), user);
       const notices = async () =>
@@ -247,7 +247,7 @@ describe('addresses to notify', () => {
         ).map((row) => row.subscription_id);
       await until('the notice is on its way', async () => (await told()).includes(older.id));
       expect(await told()).not.toContain(newer.id);
-      // The same address again sends nothing; a new address of an installation sends a notice.
+      // Adding the same address again sends nothing; a new address of an installation sends a notice.
       await add(foreign, user);
       expect(await notices()).toHaveLength(1);
       await added(browser({ detail: 'text', installation: 'app-1' }), user);

@@ -3,7 +3,7 @@ import type { SplitAddress, SplitContext } from '@relay/database';
 import type { NotificationCause } from '@relay/protocol';
 import { verdictOf } from '../../src/push/verdict.ts';
 
-/** Rules, 14.11 to 14.15: every rule, with the reason that its person reads. */
+/** Rules, 14.11 to 14.15: every rule, with the reason that its user reads. */
 describe('the verdict about an address', () => {
   const now = Date.parse('2026-01-15T12:00:00Z');
   const plain: SplitAddress = { id: 'a', levels: {}, group: '', delaySeconds: 0, recent: 0, digestInMs: undefined };
@@ -40,14 +40,14 @@ describe('the verdict about an address', () => {
     expect(verdict(cause, address, context)).toEqual(suppressed === undefined ? sent : { suppressed, delayMs: 0 }),
   );
 
-  it('waits for a page that shows the session, of what is done or failed alone', () => {
+  it('waits for a page that shows the session, only for completions and failures', () => {
     const waits = { heldFor: 'reading', delayMs: 8000 };
     for (const cause of ['done', 'failed'] as const) expect(verdict(cause, {}, {}, true)).toMatchObject(waits);
     for (const cause of ['needs_you', 'unknown', 'program_allowed'] as const)
       expect(verdict(cause, {}, {}, true)).toEqual(sent);
   });
 
-  it('makes a digest of the sixth that is done in a minute, and of the 31st other', () => {
+  it('puts the sixth completion in a minute into a digest, and the 31st of other causes', () => {
     expect(verdict('done', { recent: 4 })).toEqual(sent);
     expect(verdict('done', { recent: 5 })).toMatchObject({ heldFor: 'storm', delayMs: 60_000 });
     expect(verdict('done', { recent: 9, digestInMs: 12_345 })).toMatchObject({ heldFor: 'storm', delayMs: 12_345 });
@@ -56,7 +56,7 @@ describe('the verdict about an address', () => {
     expect(verdict('device_allowed', { recent: 300 })).toEqual(sent);
   });
 
-  it('holds what quiet hours hold, before anything else that waits', () => {
+  it('holds for quiet hours before it holds for any other reason', () => {
     const quietHours = { start: '11:00', end: '13:00', timeZone: 'UTC' };
     const held = { heldFor: 'quiet_hours', delayMs: 3600_000, reason: 'Held until your quiet hours end.' };
     expect(verdict('done', { recent: 9, delaySeconds: 5 }, { quietHours }, true)).toEqual(held);
@@ -64,7 +64,7 @@ describe('the verdict about an address', () => {
     expect(verdict('program_allowed', {}, { quietHours })).toEqual(sent);
   });
 
-  it('waits as long as the address says', () => {
+  it('waits for the delay of the address', () => {
     expect(verdict('needs_you', { delaySeconds: 300 })).toMatchObject({ heldFor: 'delay', delayMs: 300_000 });
   });
 });

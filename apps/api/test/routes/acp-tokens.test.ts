@@ -30,14 +30,14 @@ describe('tokens of ACP clients', () => {
     expect(await tokensOf('ada')).toEqual([listed]);
   });
 
-  it('are stored as a hash alone', async () => {
+  it('are stored as hashes only', async () => {
     const { token } = await make('bea', await deviceOf('bea'));
     const rows = await relay.database.sql.query<{ row: string }>`SELECT t::text AS row FROM acp_tokens t`;
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.map(({ row }) => row).join('\n')).not.toContain(token.slice('rly_acp_'.length));
   });
 
-  it('belong to one person: another makes none for the device, sees none, and revokes none', async () => {
+  it('belong to one user: another user cannot create them for the device, see them or revoke them', async () => {
     const deviceId = await deviceOf('dan');
     const { id } = await make('dan', deviceId);
     expectRefusal(await relay.call('createAcpToken', { user: 'eve', body: { deviceId } }), 'DEVICE_NOT_FOUND');
@@ -55,7 +55,7 @@ describe('tokens of ACP clients', () => {
     );
   });
 
-  it('end with their device', async () => {
+  it('are deleted with their device', async () => {
     const deviceId = await deviceOf('fay');
     await make('fay', deviceId);
     expect((await relay.call('deleteDevice', { user: 'fay', params: { id: deviceId } })).status).toBe(204);
@@ -63,7 +63,7 @@ describe('tokens of ACP clients', () => {
     expect(await relay.database.models.acpToken.count({ where: { deviceId } })).toBe(0);
   });
 
-  it('are at most fifty of a person, also when they are made at once', async () => {
+  it('are limited to fifty per user, also when they are created at once', async () => {
     const deviceId = await deviceOf('gus');
     const answers = await Promise.all(
       Array.from({ length: 53 }, () => relay.call('createAcpToken', { user: 'gus', body: { deviceId } })),
@@ -72,7 +72,7 @@ describe('tokens of ACP clients', () => {
     for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 'TOO_MANY_TOKENS');
   });
 
-  it('take a recent sign-in, and give nothing that their maker does not have', async () => {
+  it('require a recent sign-in, and grant only scopes of their creator', async () => {
     const deviceId = await deviceOf('ida');
     const call = (token: string, body: object = {}) =>
       relay.call('createAcpToken', { user: null, body: { deviceId, ...body }, headers: bearer(token) });
@@ -86,7 +86,7 @@ describe('tokens of ACP clients', () => {
   it.each<[string, object]>([
     ['no scope', { scopes: [] }],
     ['a scope of devices', { scopes: ['devices:write'] }],
-    ['a name that turns text', { name: 'a\u202eb' }],
+    ['a name with bidi control characters', { name: 'a\u202eb' }],
   ])('refuse %s', async (_what, body) => {
     const deviceId = await deviceOf('jon');
     const answer = await relay.call('POST', '/api/acp-tokens', { user: 'jon', body: { deviceId, ...body } });

@@ -44,7 +44,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
   const task = async (taskId: unknown): Promise<unknown> =>
     (await relay.call('GET', `/api/tasks/${String(taskId)}`)).body;
 
-  /** A named session whose first task runs. */
+  /** A named session with a running first task. */
   const run = async (of: TestDaemon) => {
     const native = `native-${(count += 1)}`;
     const created = await relay.call('POST', '/api/sessions', { body: { deviceId: of.deviceId, message: 'begin' } });
@@ -55,7 +55,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     await app.next('session_update', ({ session }) => (session as Seen).id === id);
     return { taskId, id, native };
   };
-  /** Waits until apps see exactly these open questions, by what they ask. */
+  /** Waits until apps see exactly these open questions, by their titles. */
   const asking = async (id: string, ...titles: string[]) => {
     const frame = await app.next('session_update', ({ session }) => {
       const seen = session as Seen;
@@ -75,7 +75,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
   });
   afterAll(() => relay.stop());
 
-  it('names the one question of a daemon that names none, and sends it the label', async () => {
+  it('gives the single question of a daemon without ids an id, and sends the daemon the label', async () => {
     const { taskId, id } = await run(field);
     field.event(taskId, 'WAIT_FOR_USER', { prompt: 'May I?', options: [{ label: 'Allow' }, { label: 'Refuse' }] });
     const { prompt, prompts } = await asking(id, 'May I?');
@@ -96,7 +96,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(await read(id)).not.toHaveProperty('prompts');
   });
 
-  it('takes the first answer of two on two apis, and says which it was; the other reaches no agent', async () => {
+  it('accepts the first of two answers on two apis, and shows which it was; the other reaches no agent', async () => {
     const { taskId, id } = await run(field);
     field.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete?', options: [{ label: 'Allow' }, { label: 'Refuse' }] });
     const { prompt } = await asking(id, 'Delete?');
@@ -123,13 +123,13 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
       ({ session }) => (session as Seen).lastTask?.id === won!.body.taskId && (session as Seen).status === 'idle',
     );
     expect(field.inbox.count('task_resume', (frame) => frame.session_id === id.split(':')[2])).toBe(1);
-    // The outcome is known long after the question itself is gone.
+    // The outcome remains long after the question is gone.
     expect((await answer(id, prompt!.id, { option: '1' })).body).toMatchObject({ answer: { option } });
     const [row] = await relay.database.models.prompt.findMany({ where: { uuid: prompt!.id } });
     expect(row).toMatchObject({ state: 'closed', payload: {} });
   });
 
-  it('K0: an answer meant for A never reaches B, which the daemon asks instead', async () => {
+  it('K0: an answer to A never reaches B, which the daemon asks instead', async () => {
     const { taskId, id } = await run(field);
     field.event(taskId, 'WAIT_FOR_USER', { prompt: 'A: list files?', options: [{ label: 'Allow' }] });
     const a = (await asking(id, 'A: list files?')).prompt!;
@@ -147,7 +147,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(field.inbox.count('task_resume', (frame) => frame.session_id === id.split(':')[2])).toBe(1);
   });
 
-  it('K0: a choice that is on its way when its question goes is not sent; words wait behind the next question', async () => {
+  it('K0: a choice whose question disappears before delivery fails; a text is queued after the next question', async () => {
     for (const [body, after] of [
       [{ option: '1' }, { state: 'failed', error: { code: 'PROMPT_SUPERSEDED' } }],
       [{ text: 'Allow' }, { state: 'queued' }],
@@ -158,7 +158,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
       await field.close();
       const given = await answer(id, a.id, body);
       expect(given.status).toBe(202);
-      // Before its first status a daemon gets nothing, and may ask something else.
+      // A daemon gets nothing before its first status, and can ask another question.
       field = await connectDaemon(relay, { registration: field.registration, hello: [] });
       field.event(taskId, 'WAIT_FOR_USER', { prompt: 'B?', options: [{ label: 'Allow' }] });
       const b = (await asking(id, 'B?')).prompt!;
@@ -170,7 +170,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     }
   });
 
-  it('tells a daemon that names its questions which one is answered and how', async () => {
+  it('sends a daemon that names its questions the id and the option of the answer', async () => {
     const { taskId, id, native } = await run(daemon);
     const question = permission('5e3f1a52-0000-4000-8000-000000000001', 'Run the tests?', {
       subject: { type: 'command', command: 'npm test' },
@@ -195,7 +195,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
       option_id: 'yes',
       digest: 'ab12',
     });
-    // Its turn is over: late ERROR of the answer would say that it came too late.
+    // Its turn is complete: a late ERROR for the answer would report that it came too late.
     daemon.event(given.body.taskId as string, 'ERROR', { error: 'too late', code: 'PROMPT_SUPERSEDED' });
     await app.next('session_update', ({ session }) => (session as Seen).lastTask?.code === 'PROMPT_SUPERSEDED');
     expect(await relay.database.models.prompt.findFirst({ where: { uuid: question.uuid } })).toMatchObject({
@@ -203,7 +203,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     });
   });
 
-  it('keeps several questions open; two answers at once are both delivered, one task after the other', async () => {
+  it('keeps several questions open, and delivers two simultaneous answers as one task after the other', async () => {
     const { taskId, id, native } = await run(daemon);
     const [a, b] = [permission(`a-${native}`, 'A?'), permission(`b-${native}`, 'B?')];
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: a });
@@ -214,7 +214,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     const ofA = await answer(id, a.uuid, { option: 'yes' });
     expect([ofA.status, ofB.status]).toEqual([202, 202]);
     expect(await resumed(daemon, ofB.body.taskId)).toMatchObject({ prompt_uuid: b.uuid, option_id: 'no' });
-    // The agent still waits for A, it says: that has its answer already.
+    // The agent reports that it still waits for A, whose answer exists already.
     daemon.event(ofB.body.taskId as string, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: a });
     expect(await resumed(daemon, ofA.body.taskId)).toMatchObject({ prompt_uuid: a.uuid, option_id: 'yes' });
     daemon.event(ofA.body.taskId as string, 'TASK_COMPLETE', { result: 'both done' });
@@ -229,7 +229,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     ).toHaveLength(1);
   });
 
-  it('shows the other question as long as it is open, while the first one has its answer', async () => {
+  it('shows the other question while it is open, after the first one got its answer', async () => {
     const { taskId, id, native } = await run(daemon);
     const [a, b] = [permission(`a-${native}`, 'A?'), permission(`b-${native}`, 'B?')];
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: a });
@@ -243,7 +243,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
       ({ session }) => (session as Seen).lastTask?.state === 'running' && (session as Seen).id === id,
     );
     expect(await read(id)).toMatchObject({ status: 'active', prompts: [{ id: b.uuid }] });
-    // The end of the turn supersedes what is still open.
+    // The completed turn supersedes the open questions.
     daemon.event(ofA.body.taskId as string, 'TASK_COMPLETE', { result: 'done without B' });
     await app.next(
       'session_update',
@@ -255,7 +255,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     });
   });
 
-  it('A4: a question that is taken back can no longer be answered, and the turn ends as usual', async () => {
+  it('A4: a withdrawn question can no longer be answered, and the turn completes as usual', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`a-${native}`, 'A?');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: asked });
@@ -278,7 +278,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     );
   });
 
-  it('a question that is asked again is open although an answer to the one before it is on its way', async () => {
+  it('a repeated question is open although an answer to the previous one is still pending', async () => {
     const { taskId, id, native } = await run(daemon);
     const [first, second] = [permission(`a-${native}`, 'A?'), permission(`b-${native}`, 'B?')];
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: first });
@@ -289,14 +289,14 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'B?', session_id: native, question: second });
     await asking(id, 'B?');
     daemon.event(given.body.taskId as string, 'ERROR', { error: 'The question is closed.', code: 'PROMPT_SUPERSEDED' });
-    // Not by a frame: one that tells of the first question may still be unread.
+    // Reads the session instead: a frame about the first question could still be unread.
     await until('the session waits again', async () => (await read(id)).status === 'waiting');
     expect(await read(id)).toMatchObject({ status: 'waiting', prompt: { id: second.uuid } });
     const other = await answer(id, second.uuid, { option: 'no' });
     expect(await resumed(daemon, other.body.taskId)).toMatchObject({ prompt_uuid: second.uuid, option_id: 'no' });
   });
 
-  it('a session whose turn is over after its question is idle at once, when its daemon names the status', async () => {
+  it('a session whose turn completes after its question is idle immediately, if its daemon names the status', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`a-${native}`, 'A?');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: asked });
@@ -309,7 +309,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(closed.session).toMatchObject({ status: 'idle' });
   });
 
-  it('a turn that goes on without its question is active, and a cancel ends it', async () => {
+  it('a turn that continues without its question is active, and a cancel stops it', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`a-${native}`, 'A?');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: asked });
@@ -366,7 +366,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     daemon.send({ type: 'status', running_tasks: [], open_prompts: [] });
   });
 
-  it('a question that is repeated is shown again and said once: an instance that died may have told no app', async () => {
+  it('a repeated question is published again, and its message once: an instance that died might have reached no app', async () => {
     const { taskId, id, native } = await run(daemon);
     const first = { prompt: 'First?', session_id: native, question: permission(`q1-${native}`, 'First?') };
     const second = { session_id: native, question: permission(`q2-${native}`, 'Second?') };
@@ -383,7 +383,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect((await read(id)).prompts).toHaveLength(2);
   });
 
-  it('a question of a cancelled task stays dismissed when its daemon repeats it, whether it was shown before or not', async () => {
+  it('a question of a cancelled task stays dismissed when its daemon repeats it, seen before or not', async () => {
     const { taskId, id, native } = await run(daemon);
     const shown = permission(`q1-${native}`, 'Shown?');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Shown?', session_id: native, question: shown });
@@ -415,7 +415,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect((await relay.call('GET', path(id))).status).toBe(404);
   });
 
-  it('A5: what a daemon comes back without is superseded, and the late answer says so; what it still asks stays', async () => {
+  it('A5: questions that a returning daemon omits are superseded, and a late answer gets that code; repeated ones stay open', async () => {
     const [gone, kept] = [await run(daemon), await run(daemon)];
     for (const { taskId, native } of [gone, kept])
       daemon.event(taskId, 'WAIT_FOR_USER', {
@@ -444,7 +444,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(daemon.inbox.count('task_resume')).toBe(1);
   });
 
-  it('a daemon killed between the answer and its delivery gets it once, by the name of its question', async () => {
+  it('a daemon killed between the answer and its delivery gets it once, with the id of its question', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`a-${native}`, 'A?');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: asked });
@@ -484,7 +484,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(await read(id)).toMatchObject({ status: 'idle' });
   });
 
-  it('a message answers the question it names, the oldest when it names none, and none when it says so', async () => {
+  it('a message answers the question it names, the oldest by default, or no question if it asks for that', async () => {
     const { taskId, id, native } = await run(daemon);
     const choice = { kind: 'choice', text: true, options: [{ id: 'yes', label: 'Yes' }] };
     const [a, b] = [permission(`a-${native}`, 'A?', choice), permission(`b-${native}`, 'B?', choice)];
@@ -524,7 +524,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(await resumed(field, second.body.taskId)).toMatchObject({ message: 'Refuse' });
   });
 
-  it('refuses a foreign answer, and a question that does not exist', async () => {
+  it('refuses an answer that does not fit the form, and an unknown question', async () => {
     const { taskId, id, native } = await run(daemon);
     const form = {
       uuid: `f-${native}`,
@@ -567,7 +567,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     });
   });
 
-  it('answers a repeated Idempotency-Key with what it answered before, also when the question has ended', async () => {
+  it('returns the first answer for a repeated Idempotency-Key, also after the question is closed', async () => {
     const { taskId, id } = await run(field);
     field.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', options: [{ label: 'Allow' }] });
     const { prompt } = await asking(id, 'A?');
@@ -587,7 +587,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     });
   });
 
-  it('an expired question is not shown, and not answered', async () => {
+  it('an expired question is hidden, and cannot be answered', async () => {
     const { taskId, id, native } = await run(daemon);
     const asked = permission(`e-${native}`, 'Now?', { expires: '2020-01-01T00:00:00.000Z' });
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Now?', session_id: native, question: asked });

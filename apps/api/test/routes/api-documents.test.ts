@@ -36,13 +36,13 @@ describe('GET /api/openapi.json', () => {
     document = expectSuccess('openapi', 200, await relay.call('openapi', { user: null })) as OpenApi;
   });
 
-  it('is OpenAPI 3.1 of this relay, at the address that people use', () => {
+  it('is OpenAPI 3.1 of this relay, with its public address', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info.version).toBe('1.0.0');
     expect(document.servers).toEqual([{ url: relay.config.publicUrl }]);
   });
 
-  it('lists every route that is served, and every listed operation is served', async () => {
+  it('lists every served route, and the relay serves every listed operation', async () => {
     const operations = Object.entries(document.paths).flatMap(([path, byMethod]) =>
       Object.entries(byMethod).map(([method, { operationId }]) => ({
         operationId,
@@ -65,7 +65,7 @@ describe('GET /api/openapi.json', () => {
     expect(unserved).toEqual([]);
   });
 
-  it('has only references that lead somewhere', () => {
+  it('has no broken reference', () => {
     const { refs, broken } = referencesOf(document);
     expect(broken).toEqual([]);
     expect(refs.length).toBeGreaterThan(100);
@@ -85,7 +85,7 @@ describe('GET /api/asyncapi.json', () => {
     document = expectSuccess('asyncapi', 200, await relay.call('asyncapi', { user: null })) as AsyncApi;
   });
 
-  it('is AsyncAPI 3 of this relay, over WebSockets at the address that people use', () => {
+  it('is AsyncAPI 3 of this relay, over WebSockets at its public address', () => {
     expect(document.asyncapi).toMatch(/^3\./);
     const { host, protocol } = new URL(relay.config.publicUrl.replace(/^http/, 'ws'));
     const servers = Object.values(document.servers);
@@ -100,7 +100,7 @@ describe('GET /api/asyncapi.json', () => {
     expect(expected.filter((part) => !text.includes(part))).toEqual([]);
   });
 
-  it('has only references that lead somewhere', () => {
+  it('has no broken reference', () => {
     const { refs, broken } = referencesOf(document);
     expect(broken).toEqual([]);
     expect(refs.length).toBeGreaterThan(20);

@@ -25,7 +25,7 @@ describe('POST /api/sessions/:id/cancel', () => {
       taskId: string;
     };
 
-  it('cancels a running task at once and tells the daemon; the session is idle', async () => {
+  it('cancels a running task immediately and notifies the daemon; the session is idle', async () => {
     const begun = await begin(scene, 'running');
     expect(await cancelled(begun.id)).toEqual({ taskId: begun.taskId, state: 'cancelled' });
     await scene.daemon.next('task_cancel', (frame) => frame.task_id === begun.taskId);
@@ -43,7 +43,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     await updateOf(scene.app, id, ({ status }) => status === 'idle');
   });
 
-  it('cancels a task that waits for its device, which never hears of it', async () => {
+  it('cancels a task that waits for its device, and never sends it to the device', async () => {
     const registration = await registerDevice(scene.relay);
     const { id, taskId } = await create(registration.deviceId, 'never mind');
     expect(await cancelled(id)).toEqual({ taskId, state: 'cancelled' });
@@ -53,12 +53,12 @@ describe('POST /api/sessions/:id/cancel', () => {
     expect(daemon.inbox.count('task_cancel')).toBe(0);
   });
 
-  it('takes what runs before what waits, and then what waits longest', async () => {
+  it('cancels the running task before queued ones, and then the oldest queued one', async () => {
     const begun = await begin(scene, 'ordered');
     const first = await send(begun.id, 'first');
     const second = await send(begun.id, 'second');
     expect((await cancelled(begun.id)).taskId).toBe(begun.taskId);
-    // The queue goes on after a cancel.
+    // The queue continues after a cancel.
     await scene.daemon.next('task_resume', (frame) => frame.task_id === first);
     const third = await send(begun.id, 'third');
     expect((await cancelled(begun.id)).taskId).toBe(first);
@@ -67,7 +67,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     await scene.daemon.next('task_resume', (frame) => frame.task_id === third);
   });
 
-  it('gives up the follow-ups of a first task that is cancelled before the daemon named the session', async () => {
+  it('cancels the follow-ups of a first task that is cancelled before the daemon named the session', async () => {
     const { id, taskId } = await create(scene.daemon.deviceId);
     const behind = await send(id, 'behind it');
     expect((await cancelled(id)).taskId).toBe(taskId);
@@ -77,7 +77,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     });
   });
 
-  it('cannot be undone: what the daemon says later is shown and the task stays cancelled', async () => {
+  it('is final: apps get later output of the daemon, and the task stays cancelled', async () => {
     const begun = await begin(scene, 'late');
     await cancelled(begun.id);
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'finished all the same' });
@@ -94,7 +94,7 @@ describe('POST /api/sessions/:id/cancel', () => {
       return begun;
     };
 
-    it('dismisses the question, tells the daemon which task asked, and the queue goes on', async () => {
+    it('dismisses the question, sends the daemon the task that asked, and the queue continues', async () => {
       const begun = await begin(scene, 'dismissed');
       const behind = await send(begun.id, 'behind the question');
       scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
@@ -107,7 +107,7 @@ describe('POST /api/sessions/:id/cancel', () => {
       expect(await stateOf(begun.taskId)).toBe('cancelled');
     });
 
-    it('leaves the session idle without a prompt, and a late end revives nothing', async () => {
+    it('leaves the session idle without a prompt, and a late completion revives nothing', async () => {
       const begun = await waiting('left idle');
       await cancelled(begun.id);
       const { session } = await updateOf(scene.app, begun.id, ({ status }) => status === 'idle');
@@ -119,7 +119,7 @@ describe('POST /api/sessions/:id/cancel', () => {
       expect(await stateOf(begun.taskId)).toBe('cancelled');
     });
 
-    it('takes back an answer on its way before the question', async () => {
+    it('withdraws a pending answer before the question', async () => {
       const registration = await registerDevice(scene.relay);
       const daemon = await connectDaemon(scene.relay, { registration });
       const begun = await begin({ ...scene, daemon }, 'answered');
@@ -139,10 +139,10 @@ describe('POST /api/sessions/:id/cancel', () => {
     });
   });
 
-  describe('is 409 when there is nothing to cancel:', () => {
+  describe('is 409 without a running or queued task:', () => {
     const nothing = async (id: string) => expectRefusal(await cancel(id), 'NO_RUNNING_TASK');
 
-    it('the task is done', async () => nothing((await beginAndEnd(scene, 'done')).id));
+    it('the task is completed', async () => nothing((await beginAndEnd(scene, 'done')).id));
 
     it('it was cancelled before', async () => {
       const { id } = await begin(scene, 'again');
@@ -159,7 +159,7 @@ describe('POST /api/sessions/:id/cancel', () => {
       await nothing(begun.id);
     });
 
-    it('the time of the task ended', async () => {
+    it('the task expired', async () => {
       const { deviceId } = await registerDevice(scene.relay);
       const { body } = await scene.relay.call('createSession', {
         body: { deviceId, message: 'x', queueTtlSeconds: 1 },
@@ -169,7 +169,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     });
   });
 
-  it('lets go of a queue that an unknown delivery stopped', async () => {
+  it('releases a queue that an unknown delivery stopped', async () => {
     const registration = await registerDevice(scene.relay);
     const daemon = await connectDaemon(scene.relay, { registration });
     const begun: Begun = await beginAndEnd({ ...scene, daemon }, 'unknown');
@@ -191,12 +191,12 @@ describe('POST /api/sessions/:id/cancel', () => {
     expect(await again.next('task_resume')).toMatchObject({ task_id: kept, message: 'kept' });
   });
 
-  it('takes the placeholder for the session', async () => {
+  it('accepts the placeholder for the session', async () => {
     const begun = await begin(scene, 'a/b:c');
     expect((await cancelled(begun.placeholder)).taskId).toBe(begun.taskId);
   });
 
-  it('does not know what never was or belongs to another user', async () => {
+  it('returns 404 for a session that never existed or belongs to another user', async () => {
     const { id, taskId } = await begin(scene, 'mine');
     expectRefusal(await cancel(id, 'mallory'), 'SESSION_NOT_FOUND');
     expectRefusal(await cancel('x:scripted:y'), 'SESSION_NOT_FOUND');

@@ -21,7 +21,7 @@ describe('POST /api/sessions', () => {
     return expectSuccess('createSession', 201, answer) as CreatedSession;
   };
 
-  it('answers the session, its task and the message, and where the session is', async () => {
+  it('returns the session, its task and the message, and the address of the session', async () => {
     const answer = await post({ message: 'look around', projectPath: '/home/alice/it' });
     const body = expectSuccess('createSession', 201, answer) as CreatedSession;
     expect(body).toEqual({
@@ -55,15 +55,15 @@ describe('POST /api/sessions', () => {
 
   it.each([
     ['the first line of the message', { message: 'fix the bug\nand then\nmore' }, 'fix the bug'],
-    ['the first line that says something', { message: '\r\n\n  fix it\r\nnow' }, 'fix it'],
+    ['the first line with text', { message: '\r\n\n  fix it\r\nnow' }, 'fix it'],
     ['its first 80 characters', { message: 'x'.repeat(81) }, 'x'.repeat(80)],
-    ['80 whole characters, whatever they take', { message: '🐢'.repeat(90) }, '🐢'.repeat(80)],
-    ['what the request says', { title: '  Named by me ', message: 'other' }, 'Named by me'],
-  ])('takes as title %s', async (_what, body, title) => {
+    ['80 whole characters, whatever their size', { message: '🐢'.repeat(90) }, '🐢'.repeat(80)],
+    ['the title of the request', { title: '  Named by me ', message: 'other' }, 'Named by me'],
+  ])('uses as title %s', async (_what, body, title) => {
     expect((await created(body)).title).toBe(title);
   });
 
-  it('is named by the ULID of the app until the daemon names it, and is found by it afterwards', async () => {
+  it("uses the app's ULID until the daemon names the session, and finds it by that id afterwards", async () => {
     const pendingId = '01M86HNVP2SFAT467TH19MSS0A';
     const body = await created({ message: 'named here', pendingId });
     const id = `${scene.daemon.deviceId}:scripted:PENDING-${pendingId}`;
@@ -80,7 +80,7 @@ describe('POST /api/sessions', () => {
     expectRefusal(await post({ pendingId: 'no-ulid' }), 'INVALID_REQUEST');
   });
 
-  it('leaves the path empty, and tells the daemon none, when none is given', async () => {
+  it('leaves the path empty, and sends the daemon no path, by default', async () => {
     const { taskId, projectPath } = await created();
     expect(projectPath).toBe('');
     expect(await scene.daemon.next('task_start', (frame) => frame.task_id === taskId)).not.toHaveProperty(
@@ -88,14 +88,14 @@ describe('POST /api/sessions', () => {
     );
   });
 
-  it('carries every character that JSON and PostgreSQL can', async () => {
+  it('preserves every character that JSON and PostgreSQL support', async () => {
     const message = 'tab\t quote" back\\slash \u2028 \u0001 emoji 🐢 \u{10FFFF} עברית';
     const { taskId, message: said } = await created({ message });
     expect(said.content).toBe(message);
     expect((await scene.daemon.next('task_start', (frame) => frame.task_id === taskId)).instruction).toBe(message);
   });
 
-  it('waits in the queue of a device that is away, and is delivered when it comes', async () => {
+  it('waits in the queue of a device that is away, and is delivered when it returns', async () => {
     const registration = await registerDevice(scene.relay);
     const { taskId, status } = await created({ deviceId: registration.deviceId, message: 'later' });
     expect(status).toBe('pending');
@@ -104,7 +104,7 @@ describe('POST /api/sessions', () => {
   });
 
   describe('with queueTtlSeconds', () => {
-    it('0 asks for a live socket: 503 without one, and nothing is created', async () => {
+    it('0 requires a live socket: 503 without one, and creates nothing', async () => {
       const { deviceId } = await registerDevice(scene.relay);
       const answer = await post({ deviceId, queueTtlSeconds: 0 });
       expectRefusal(answer, 'DEVICE_OFFLINE', 'queueTtlSeconds');
@@ -112,14 +112,14 @@ describe('POST /api/sessions', () => {
       expect((await scene.relay.call('listSessions', { query: { deviceId } })).body).toEqual({ sessions: [] });
     });
 
-    it('0 is delivered at once to a device that is there', async () => {
+    it('0 delivers immediately to a connected device', async () => {
       const { taskId } = await created({ queueTtlSeconds: 0, message: 'now' });
       expect(await scene.daemon.next('task_start', (frame) => frame.task_id === taskId)).toMatchObject({
         instruction: 'now',
       });
     });
 
-    it('is the time after which it is no longer delivered', async () => {
+    it('sets the time after which it expires', async () => {
       const registration = await registerDevice(scene.relay);
       const { id, taskId } = await created({ deviceId: registration.deviceId, queueTtlSeconds: 1 });
       await updateOf(scene.app, id, ({ status }) => status === 'failed');
@@ -133,7 +133,7 @@ describe('POST /api/sessions', () => {
       expect(daemon.inbox.count('task_start')).toBe(1);
     });
 
-    it('takes the longest time there is', async () => {
+    it('accepts the maximum', async () => {
       await created({ queueTtlSeconds: 86_400 });
     });
 
@@ -147,26 +147,26 @@ describe('POST /api/sessions', () => {
     ['an empty message', { message: '' }, 'message'],
     ['a blank message', { message: ' \n\t ' }, 'message'],
     ['a message of U+0000 alone', { message: '\0' }, 'message'],
-    ['a message that is no text', { message: 7 }, 'message'],
+    ['a message that is not text', { message: 7 }, 'message'],
     ['no device', { deviceId: undefined }, 'deviceId'],
     ['an empty device', { deviceId: '' }, 'deviceId'],
-    ['a device id past all bounds', { deviceId: 'x'.repeat(513) }, 'deviceId'],
-    ['a title that is no text', { title: 7 }, 'title'],
+    ['a device id over the limit', { deviceId: 'x'.repeat(513) }, 'deviceId'],
+    ['a title that is not text', { title: 7 }, 'title'],
     ['a blank title', { title: '  ' }, 'title'],
-    ['a title past all bounds', { title: 'x'.repeat(201) }, 'title'],
-    ['a path that is no text', { projectPath: {} }, 'projectPath'],
-    ['a path past all bounds', { projectPath: 'x'.repeat(4097) }, 'projectPath'],
+    ['a title over the limit', { title: 'x'.repeat(201) }, 'title'],
+    ['a path that is not text', { projectPath: {} }, 'projectPath'],
+    ['a path over the limit', { projectPath: 'x'.repeat(4097) }, 'projectPath'],
   ])('refuses %s and names the field', async (_what, body, field) => {
     expectRefusal(await post(body), 'INVALID_REQUEST', field);
   });
 
-  it('takes a message of 256 KiB and refuses one byte more', async () => {
+  it('accepts a message of 256 KiB and refuses one byte more', async () => {
     const message = 'é'.repeat(128 * 1024);
     expect((await created({ message })).message.content).toHaveLength(128 * 1024);
     expectRefusal(await post({ message: `${message}.` }), 'PAYLOAD_TOO_LARGE', 'message');
   });
 
-  it('does not know a device that never was, was removed, or belongs to another user', async () => {
+  it('returns 404 for a device that never existed, was removed, or belongs to another user', async () => {
     const removed = await registerDevice(scene.relay);
     await scene.relay.call('deleteDevice', { params: { id: removed.deviceId } });
     for (const answer of [
@@ -177,7 +177,7 @@ describe('POST /api/sessions', () => {
       expectRefusal(answer, 'DEVICE_NOT_FOUND');
   });
 
-  it('is heard by all sockets of the user: the session, then its message', async () => {
+  it('publishes the session, then its message, to all sockets of the user', async () => {
     const { id, message } = await created({ message: 'to everybody' });
     await scene.app.next('new_message', (frame) => frame.sessionId === id);
     const about = scene.app.inbox.all.filter(
@@ -187,7 +187,7 @@ describe('POST /api/sessions', () => {
     expect(about.find(({ type }) => type === 'new_message')).toEqual({ type: 'new_message', sessionId: id, message });
   });
 
-  it('creates sessions one after the other for one device, each with its own task', async () => {
+  it('creates sessions in sequence for one device, each with its own task', async () => {
     const daemon: TestDaemon = await connectDaemon(scene.relay);
     const bodies = await Promise.all(
       Array.from({ length: 8 }, (_, n) => created({ deviceId: daemon.deviceId, message: `number ${n}` })),

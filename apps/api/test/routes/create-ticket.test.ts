@@ -12,7 +12,7 @@ describe('POST /api/ws-tickets', () => {
 
   itAsksForCredentials(() => relay, 'createTicket');
 
-  it('gives a ticket that lets its user in', async () => {
+  it('returns a ticket that admits its user', async () => {
     const answer = await relay.call('createTicket', { user: 'bob' });
     const { ticket, expiresIn } = expectSuccess('createTicket', 201, answer) as { ticket: string; expiresIn: number };
     expect(expiresIn).toBe(30);
@@ -20,7 +20,7 @@ describe('POST /api/ws-tickets', () => {
     await app.close();
   });
 
-  it('W9: names the position of the frames, so a stream from there has everything since', async () => {
+  it('W9: returns the position in the frames, so that a stream from there has everything since', async () => {
     const daemon = await connectDaemon(relay, { user: 'eve' });
     const first = await relay.call('createTicket', { user: 'eve' });
     const { ticket, offset } = first.body as { ticket: string; offset: string };
@@ -32,7 +32,7 @@ describe('POST /api/ws-tickets', () => {
     await app.close();
   });
 
-  it('gives a new one every time, of 256 bits', async () => {
+  it('returns a new one every time, of 256 bits', async () => {
     const tickets = await Promise.all([1, 2, 3].map(() => relay.call('createTicket')));
     expect(new Set(tickets.map(({ body }) => body.ticket)).size).toBe(3);
     for (const { body } of tickets) expect(Buffer.from(body.ticket, 'base64url')).toHaveLength(32);

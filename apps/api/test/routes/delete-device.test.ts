@@ -18,7 +18,7 @@ describe('DELETE /api/devices/:id', () => {
   const unregister = (deviceId: string, refreshToken: string, api = 0) =>
     scene.relay.call('deleteDevice', { params: { id: deviceId }, user: null, headers: bearer(refreshToken), api });
 
-  it('closes the live connection on whichever instance holds it, and lets it in no more', async () => {
+  it('closes the live connection on any instance, and refuses it from then on', async () => {
     const daemon = await connectDaemon(scene.relay, { gateway: 1 });
     expectSuccess('deleteDevice', 204, await remove(daemon.deviceId));
     expect((await daemon.closed).code).toBe(4404);
@@ -31,7 +31,7 @@ describe('DELETE /api/devices/:id', () => {
     expectRefusal(await remove(daemon.deviceId), 'DEVICE_NOT_FOUND');
   });
 
-  it('takes its sessions, queued tasks and watches along', async () => {
+  it('deletes its sessions, queued tasks and watches', async () => {
     const daemon = await connectDaemon(scene.relay);
     const its = { ...scene, daemon };
     const begun = await begin(its, 'running');
@@ -53,7 +53,7 @@ describe('DELETE /api/devices/:id', () => {
     );
   });
 
-  it('tells apps that it is offline, and those that understand it that it is gone', async () => {
+  it('publishes that it is offline, and its removal to apps that understand it', async () => {
     const modern = await connectApp(scene.relay, { since: '', api: 1 });
     const daemon = await connectDaemon(scene.relay);
     await modern.next('device_status', ({ deviceId, status }) => deviceId === daemon.deviceId && status === 'online');
@@ -74,7 +74,7 @@ describe('DELETE /api/devices/:id', () => {
     await modern.close();
   });
 
-  it('works without a word about a device that never connected', async () => {
+  it('publishes nothing for a device that never connected', async () => {
     const { deviceId } = await registerDevice(scene.relay);
     expectSuccess('deleteDevice', 204, await remove(deviceId));
     const marker = await connectDaemon(scene.relay);
@@ -82,7 +82,7 @@ describe('DELETE /api/devices/:id', () => {
     expect(scene.app.inbox.count('device_status', (frame) => frame.deviceId === deviceId)).toBe(0);
   });
 
-  it('cannot be done by a stranger, nor to what never was', async () => {
+  it('returns 404 for a stranger, and for a device that never existed', async () => {
     const { deviceId } = await registerDevice(scene.relay);
     expectRefusal(await remove(deviceId, { user: 'mallory' }), 'DEVICE_NOT_FOUND');
     expectRefusal(await remove('never'), 'DEVICE_NOT_FOUND');
@@ -90,7 +90,7 @@ describe('DELETE /api/devices/:id', () => {
   });
 
   describe('with the credential of the device itself', () => {
-    it('removes it, and says 404 from then on, on every instance', async () => {
+    it('removes it, and returns 404 from then on, on every instance', async () => {
       const daemon = await connectDaemon(scene.relay);
       const { refreshToken } = daemon.registration;
       expectSuccess('deleteDevice', 204, await unregister(daemon.deviceId, refreshToken));
@@ -102,13 +102,13 @@ describe('DELETE /api/devices/:id', () => {
       }
     });
 
-    it('says 404 also when its owner was faster', async () => {
+    it('returns 404 if its owner was faster', async () => {
       const { deviceId, refreshToken } = await registerDevice(scene.relay);
       await remove(deviceId, { api: 1 });
       expectRefusal(await unregister(deviceId, refreshToken), 'DEVICE_NOT_FOUND');
     });
 
-    it('removes no other device, of whomever', async () => {
+    it('removes no other device of any user', async () => {
       const mine = await registerDevice(scene.relay);
       const other = await registerDevice(scene.relay);
       const foreign = await registerDevice(scene.relay, { user: 'mallory' });
@@ -118,7 +118,7 @@ describe('DELETE /api/devices/:id', () => {
       expectSuccess('deleteDevice', 204, await unregister(mine.deviceId, mine.refreshToken));
     });
 
-    it('is refused when it is none: no shape, no checksum', async () => {
+    it('returns 401 for an invalid credential: no shape, no checksum', async () => {
       const { deviceId, refreshToken } = await registerDevice(scene.relay);
       const last = refreshToken.at(-1) === 'a' ? 'b' : 'a';
       for (const token of ['rly_drt_', 'rly_drt_garbage', refreshToken.slice(0, -1) + last, refreshToken.slice(0, -1)])

@@ -22,7 +22,7 @@ describe('DELETE /api/sessions/:id', () => {
     );
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
-  it('makes the session unknown, whatever asks for it', async () => {
+  it('hides the session from every route', async () => {
     const id = await report(scene, 'forgotten');
     await removed(id);
     expect(await listed()).not.toContain(id);
@@ -45,7 +45,7 @@ describe('DELETE /api/sessions/:id', () => {
     await modern.close();
   });
 
-  it('cancels what runs and what waits, and tells the daemon', async () => {
+  it('cancels running and queued tasks, and notifies the daemon', async () => {
     const begun = await begin(scene, 'running');
     const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'next' } });
     await removed(begun.id);
@@ -66,13 +66,13 @@ describe('DELETE /api/sessions/:id', () => {
       expect((await scene.relay.call('readTask', { params: { id: taskId } })).body.state).toBe('cancelled');
     };
 
-    it('tells the daemon which task asked', async () => {
+    it('sends the daemon the task that asked', async () => {
       const begun = await waiting('asks');
       await removed(begun.id);
       await cancelled(begun);
     });
 
-    it('tells it also after the turn went on without its question', async () => {
+    it('sends it also after the turn continued without its question', async () => {
       const begun = await waiting('asks no more');
       const gone = { session_id: begun.nativeId, uuid: begun.uuid, state: 'superseded' };
       scene.daemon.event(begun.taskId, 'PROMPT_CLOSED', gone);
@@ -81,7 +81,7 @@ describe('DELETE /api/sessions/:id', () => {
       await cancelled(begun);
     });
 
-    it('tells it of each session that is deleted at once', async () => {
+    it('sends it for each session of a bulk deletion', async () => {
       const begun = [await waiting('asks first'), await waiting('asks second')];
       const ids = begun.map(({ id }) => id);
       const { body } = await scene.relay.call('changeSessions', { body: { action: 'delete', filter: { ids } } });
@@ -90,7 +90,7 @@ describe('DELETE /api/sessions/:id', () => {
     });
   });
 
-  it('ends the watching', async () => {
+  it('removes the watch', async () => {
     const id = await report(scene, 'watched');
     await scene.relay.call('watch', { body: { sessionId: id } });
     await scene.daemon.next('watch_session');
@@ -99,7 +99,7 @@ describe('DELETE /api/sessions/:id', () => {
     expect((await scene.relay.call('listWatched')).body.sessionIds).toEqual([]);
   });
 
-  it('lasts while the daemon reports nothing newer, and ends with later activity', async () => {
+  it('holds while the daemon reports nothing newer, and is undone by later activity', async () => {
     const id = await report(scene, 'returning', { last_activity: inMinutes(-10), message_count: 1 });
     await removed(id);
     const again = (fields: Record<string, unknown>) =>
@@ -109,7 +109,7 @@ describe('DELETE /api/sessions/:id', () => {
       });
     again({ last_activity: inMinutes(-5), message_count: 2 });
     await updateOf(scene.app, `${scene.daemon.deviceId}:scripted:marker 2`);
-    // It says nothing about when: that proves nothing either.
+    // The report has no time, so it proves no activity either.
     again({ message_count: 3 });
     await updateOf(scene.app, `${scene.daemon.deviceId}:scripted:marker 3`);
     expect(await listed()).not.toContain(id);
@@ -121,7 +121,7 @@ describe('DELETE /api/sessions/:id', () => {
     expect(await listed()).toContain(id);
   });
 
-  it('of a session without a name keeps it away when the daemon names it', async () => {
+  it('of a session without a name keeps it hidden when the daemon names it', async () => {
     const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
@@ -132,13 +132,13 @@ describe('DELETE /api/sessions/:id', () => {
     expect((await listed()).filter((id) => id.includes('too late'))).toEqual([]);
   });
 
-  it('takes the placeholder for the session', async () => {
+  it('accepts the placeholder for the session', async () => {
     const begun = await begin(scene, 'a/b:c');
     await removed(begun.placeholder);
     expect(await listed()).not.toContain(begun.id);
   });
 
-  it('does not know what never was or belongs to another user', async () => {
+  it('returns 404 for a session that never existed or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await remove(id, 'mallory'), 'SESSION_NOT_FOUND');
     expectRefusal(await remove('x:scripted:y'), 'SESSION_NOT_FOUND');

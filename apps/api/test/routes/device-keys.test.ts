@@ -22,7 +22,7 @@ describe('registration keys', () => {
   const keysOf = async (user: string) => (await relay.call('listDeviceKeys', { user })).body.keys;
   const devicesOf = async (user: string) => (await relay.call('listDevices', { user })).body.devices;
 
-  it('let a machine register without a person, whose apps are notified as of any device', async () => {
+  it('let a machine register without a person, whose apps get the same notification as for any device', async () => {
     const app = await connectApp(relay, { user: 'ada', since: '' });
     const { key, id } = await make('ada', { name: 'Build machines' });
     expect(key).toMatch(/^rly_key_[\w-]{43}$/);
@@ -41,7 +41,7 @@ describe('registration keys', () => {
     expect(outbox.notifications).toMatchObject([{ cause: 'device_allowed', deviceId, name: 'Runner' }]);
   });
 
-  it('are used exactly as often as was said, however many machines ask at once', async () => {
+  it('are valid for exactly their number of uses, however many machines ask at once', async () => {
     const { key } = await make('bea', { uses: 3 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -49,7 +49,7 @@ describe('registration keys', () => {
     expect(await keysOf('bea')).toMatchObject([{ uses: 3, used: 3 }]);
   });
 
-  it('are no longer valid once they were revoked or have expired, and each of that looks alike', async () => {
+  it('are invalid once revoked or expired, and both cases look the same', async () => {
     const revoked = await make('cem');
     expect((await relay.call('revokeDeviceKey', { user: 'cem', params: { id: revoked.id } })).status).toBe(204);
     const expired = await make('cem');
@@ -66,7 +66,7 @@ describe('registration keys', () => {
     expect(await devicesOf('cem')).toEqual([]);
   });
 
-  it('belong to one person: another sees none of them, revokes none, and may not use one beside a token of their own', async () => {
+  it('belong to one user: another user cannot see, revoke or use them', async () => {
     const { key, id } = await make('dan');
     expect(await keysOf('eve')).toEqual([]);
     expectRefusal(await relay.call('revokeDeviceKey', { user: 'eve', params: { id } }), 'KEY_NOT_FOUND');
@@ -74,14 +74,14 @@ describe('registration keys', () => {
     expect((await ask(key, bearer(relay.token('dan')))).status).toBe(200);
   });
 
-  it('bring no more devices than a person may have, and a refused machine uses none up', async () => {
+  it("register no more devices than a user's limit, and a refused machine does not consume a use", async () => {
     const { key, id } = await make('fay', { uses: 10 });
     for (let n = 0; n < 5; n += 1) expect((await ask(key)).status).toBe(200);
     expectRefusal(await ask(key), 'TOO_MANY_DEVICES');
     expect(await keysOf('fay')).toMatchObject([{ id, used: 5 }]);
   });
 
-  it('are at most twenty of a person, also when they are made at once', async () => {
+  it('are limited to twenty per user, also when they are created at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 23 }, () => relay.call('createDeviceKey', { user: 'gus', body: {} })),
     );
@@ -89,14 +89,14 @@ describe('registration keys', () => {
     for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 'TOO_MANY_KEYS');
   });
 
-  it('are stored as a hash alone', async () => {
+  it('are stored as hashes only', async () => {
     const { key } = await make('hal');
     const rows = await relay.database.sql.query<{ row: string }>`SELECT k::text AS row FROM device_keys k`;
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.map(({ row }) => row).join('\n')).not.toContain(key.slice('rly_key_'.length));
   });
 
-  it('take a recent sign-in to make, and the scope that changes devices', async () => {
+  it('require a recent sign-in to create, and the scope that changes devices', async () => {
     const call = (token: string) => relay.call('createDeviceKey', { user: null, body: {}, headers: bearer(token) });
     expectRefusal(await call(relay.token('ida', { signedInSecondsAgo: 901 })), 'SIGN_IN_NOT_RECENT');
     expectRefusal(await call(relay.token('ida', { scopes: ['devices:read'] })), 'INSUFFICIENT_SCOPE');
@@ -105,9 +105,9 @@ describe('registration keys', () => {
   it.each<[string, object]>([
     ['a time below a minute', { ttlSeconds: 59 }],
     ['a time above thirty days', { ttlSeconds: 2_592_001 }],
-    ['no use', { uses: 0 }],
+    ['zero uses', { uses: 0 }],
     ['too many uses', { uses: 1001 }],
-    ['a name that turns text', { name: 'a\u202eb' }],
+    ['a name with bidi control characters', { name: 'a\u202eb' }],
   ])('refuse %s', async (_what, body) => {
     expectRefusal(await relay.call('POST', '/api/devices/keys', { user: 'jon', body }), 'INVALID_REQUEST');
   });

@@ -4,7 +4,7 @@ import { registerDevice } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { type Scene, beginAndEnd, openScene, pathOf, report, sessionOf } from '../scene.ts';
 
-/** Rules, 6.6: the same key and body answer the same result and create nothing. */
+/** Rules, 6.6: the same key and body return the same result and create nothing. */
 describe('Idempotency-Key', () => {
   let scene: Scene;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('Idempotency-Key', () => {
   const titled = async (title: string) =>
     ((await scene.relay.call('listSessions')).body.sessions as Session[]).filter((session) => session.title === title);
 
-  it('repeats status, body and Location of a new session, says so, and creates nothing', async () => {
+  it('repeats status, body and Location of a new session, marks the replay, and creates nothing', async () => {
     const first = await create('k1', { title: 'once' });
     const second = await create('k1', { title: 'once' }, { api: 1 });
     expectSuccess('createSession', 201, second);
@@ -47,7 +47,7 @@ describe('Idempotency-Key', () => {
     expect(scene.daemon.inbox.count('task_resume', (frame) => frame.session_id === 'repeated')).toBe(2);
   });
 
-  it('still repeats after the daemon has named the session, or it became part of one that was known', async () => {
+  it('still repeats after the daemon named the session, or merged it into a known one', async () => {
     const { body } = await create('k2', { title: 'named meanwhile' });
     const taskId = body.taskId as string;
     await scene.daemon.next('task_start', (frame) => frame.task_id === taskId);
@@ -78,7 +78,7 @@ describe('Idempotency-Key', () => {
     expectRefusal(await post('k4', { content: 'to one' }, { path: pathOf(two, '/messages') }), 'IDEMPOTENCY_CONFLICT');
   });
 
-  it('does not care how the same body is written, nor for fields that mean nothing', async () => {
+  it('ignores formatting of the body and unknown fields', async () => {
     const { deviceId } = scene.daemon;
     const first = await post('k5', { deviceId, message: 'written', title: 'differently' });
     const raw = `{ "title":"differently",\n "unknown": {"a":1}, "message":"\\u0077ritten", "deviceId":${JSON.stringify(deviceId)} }`;
@@ -87,7 +87,7 @@ describe('Idempotency-Key', () => {
     expect(second.headers['idempotent-replay']).toBe('true');
   });
 
-  it('creates one session for many requests at the same time, and answers all of them alike', async () => {
+  it('creates one session for many simultaneous requests, and answers all of them alike', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, n) => create('k6', { title: 'at once' }, { api: n % 2 })),
     );
@@ -99,7 +99,7 @@ describe('Idempotency-Key', () => {
     expect(await titled('at once')).toHaveLength(1);
   });
 
-  it('gives one of two devices the session when both are asked at the same time', async () => {
+  it('gives the session to one of two devices in simultaneous requests', async () => {
     const others = [await registerDevice(scene.relay), await registerDevice(scene.relay)];
     const answers = await Promise.all(others.map(({ deviceId }) => create('k7', { deviceId, title: 'one device' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -116,7 +116,7 @@ describe('Idempotency-Key', () => {
     expect((await create('k8', { title: 'mine' })).body).toEqual(mine.body);
   });
 
-  it('is free again after a refusal: only what succeeded is kept', async () => {
+  it('can be reused after a refusal: the relay keeps only successes', async () => {
     const { deviceId } = await registerDevice(scene.relay);
     expectRefusal(await create('k9', { deviceId, queueTtlSeconds: 0 }), 'DEVICE_OFFLINE');
     expectRefusal(await create('k9', { deviceId, message: ' ' }), 'INVALID_REQUEST');
@@ -125,14 +125,14 @@ describe('Idempotency-Key', () => {
     expect(answer.headers['idempotent-replay']).toBeUndefined();
   });
 
-  it('repeats what was answered after the session was deleted, without its texts (S4)', async () => {
+  it('repeats the answer after the session was deleted, without its texts (S4)', async () => {
     const first = await create('k10', { queueTtlSeconds: 0, title: 'while it was there' });
     expectSuccess('createSession', 201, first);
     await scene.relay.call('deleteSession', { params: { id: first.body.id as string } });
     const { title, lastMessage, message, ...rest } = first.body;
     expect([title, lastMessage]).toEqual(['while it was there', 'hello']);
     const again = await create('k10', { queueTtlSeconds: 0, title: 'while it was there' });
-    // The words of the message are those of the repeated request: they are not kept.
+    // The message text comes from the repeated request: the relay does not keep it.
     expect(again.body).toEqual({ ...rest, title: '', lastMessage: '', message });
   });
 
@@ -143,7 +143,7 @@ describe('Idempotency-Key', () => {
     expectSuccess('createSession', 201, await create('with spaces, "quotes" & é'));
   });
 
-  it('carries a message of any depth of nesting beside what counts', async () => {
+  it('ignores unknown fields of any nesting depth', async () => {
     const depth = 50_000;
     const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const raw = `{"deviceId":${JSON.stringify(scene.daemon.deviceId)},"message":"deep","extra":${nested}}`;

@@ -27,7 +27,7 @@ describe('images of a message', () => {
   });
   afterAll(() => scene.relay.stop());
 
-  it('reach the daemon with the first message, as they were sent', async () => {
+  it('reach the daemon with the first message, unchanged', async () => {
     const images = imageTypes.map((type) => image(type));
     const created = await create(images);
     expect(created.status).toBe(201);
@@ -45,13 +45,13 @@ describe('images of a message', () => {
     scene.daemon.event(sent.body.taskId as string, 'TASK_COMPLETE', { result: 'seen' });
   });
 
-  it('are no field of the task when there are none', async () => {
+  it('add no field to a task without images', async () => {
     const created = await create([]);
     const start = await scene.daemon.next('task_start', (frame) => frame.task_id === created.body.taskId);
     expect(start).not.toHaveProperty('images');
   });
 
-  it('are refused one by one, with the number of the one that is wrong', async () => {
+  it('are refused one by one, with the number of the invalid one', async () => {
     const refusals: [unknown, number, string, RegExp][] = [
       [['https://example.com/a.png'], 400, 'INVALID_IMAGE', /^Image 1 of 1 is no data URL/],
       [[image(), 'data:image/svg+xml;base64,PHN2Zz4='], 400, 'INVALID_IMAGE', /^Image 2 of 2 is no data URL/],
@@ -76,10 +76,10 @@ describe('images of a message', () => {
 
   it.each<[string, string, Buffer]>([
     ['a PNG with a header only', 'png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
-    ['a PNG that is cut', 'png', Buffer.from(image('png').slice(22), 'base64').subarray(0, 40)],
+    ['a truncated PNG', 'png', Buffer.from(image('png').slice(22), 'base64').subarray(0, 40)],
     ['a JPEG with a header only', 'jpeg', Buffer.from('\xff\xd8\xff\xe0', 'latin1')],
     [
-      'a JPEG that is cut after its thumbnail',
+      'a JPEG truncated after its thumbnail',
       'jpeg',
       Buffer.from('\xff\xd8\xff\xe1\0\x06\xff\xd9\0\0\xff\xda\0\x02ab', 'latin1'),
     ],
@@ -91,7 +91,7 @@ describe('images of a message', () => {
     });
   });
 
-  it('may be as large as the limits say, all together in one frame', async () => {
+  it('can fill the limits, all together in one frame', async () => {
     const images = [image('png', { bytes: 5 * mebibyte }), image('jpeg', { bytes: 5 * mebibyte })];
     const created = await create(images);
     expect(created.status).toBe(201);
@@ -99,7 +99,7 @@ describe('images of a message', () => {
     expect((start.images as string[]).map((one) => one.length)).toEqual(images.map((one) => one.length));
   });
 
-  it('make a body that no other route takes', async () => {
+  it('allow a larger body than other routes', async () => {
     const title = 'x'.repeat(2 * mebibyte);
     expect(await scene.relay.call('updateSession', { params: { id: sessionId }, body: { title } })).toMatchObject({
       status: 413,
@@ -115,7 +115,7 @@ describe('images of a message', () => {
     });
   });
 
-  it('belong to what an Idempotency-Key stands for', async () => {
+  it('are part of the request under an Idempotency-Key', async () => {
     const key = { 'Idempotency-Key': 'with-images' };
     const first = await create([image('png')], key);
     const again = await create([image('png')], key);
@@ -125,7 +125,7 @@ describe('images of a message', () => {
     expect(await create(undefined, key)).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_CONFLICT' } });
   });
 
-  it('wait for a device up to a bound', async () => {
+  it('wait for a device within a limit', async () => {
     await scene.daemon.close();
     const images = [image('png'), image('jpeg')];
     const waiting = await create(images);

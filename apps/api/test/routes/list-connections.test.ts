@@ -21,7 +21,7 @@ describe('GET /api/devices/:id/connections', () => {
     expect(await list((await registerDevice(relay)).deviceId)).toEqual([]);
   });
 
-  it('shows the live connection and how earlier ones ended, newest first', async () => {
+  it('shows the live connection and the close reasons of earlier ones, newest first', async () => {
     const app = await connectApp(relay);
     const registration = await registerDevice(relay);
     const first = await connectDaemon(relay, { registration, headers: { 'X-Daemon-Version': '1.2.3' } });
@@ -68,7 +68,7 @@ describe('GET /api/devices/:id/connections', () => {
     expect(versions).toEqual(Array.from({ length: 50 }, (_, n) => `${59 - n}`));
   });
 
-  it('does not know a device that never was, was removed, or belongs to another user', async () => {
+  it('returns 404 for a device that never existed, was removed, or belongs to another user', async () => {
     const { deviceId } = await registerDevice(relay);
     expectRefusal(await call('never'), 'DEVICE_NOT_FOUND');
     expectRefusal(await call(deviceId, 'mallory'), 'DEVICE_NOT_FOUND');

@@ -18,11 +18,11 @@ describe('GET /api/devices', () => {
     return (expectSuccess('listDevices', 200, answer) as { devices: Device[] }).devices;
   };
 
-  it('is empty for a person who has none', async () => {
+  it('is empty for a user without devices', async () => {
     expect(await list('nobody')).toEqual([]);
   });
 
-  it('lists the devices of the user in the order of registration, and of no one else', async () => {
+  it("lists the user's devices in the order of registration, and no others", async () => {
     const first = await registerDevice(relay, { user: 'bob', hostname: 'desk', agentType: 'claude_code' });
     const second = await registerDevice(relay, { user: 'bob', hostname: 'laptop' });
     await registerDevice(relay, { user: 'carol' });
@@ -43,7 +43,7 @@ describe('GET /api/devices', () => {
     ]);
   });
 
-  it('shows when a device that never connected was registered', async () => {
+  it('shows the registration time of a device that never connected', async () => {
     const before = Date.now();
     await registerDevice(relay, { user: 'dave' });
     const [device] = await list('dave');
@@ -51,7 +51,7 @@ describe('GET /api/devices', () => {
     expect(Date.parse(device!.lastSeenAt)).toBeLessThanOrEqual(Date.now() + 1);
   });
 
-  it('shows who is online, and who has stayed away for the grace time', async () => {
+  it('shows a connected device as online, and an absent one as offline after the grace time', async () => {
     const app = await connectApp(relay, { user: 'erin' });
     const daemon = await connectDaemon(relay, { user: 'erin' });
     await app.next('device_status', ({ status }) => status === 'online');

@@ -19,7 +19,7 @@ describe('GET /api/devices/:id/folders', () => {
       expectSuccess('listFolders', 200, await scene.relay.call('listFolders', { params: { id } })) as FolderList
     ).recent.map(({ path }) => path);
 
-  it('tells where the sessions of the device worked, the newest first, each once and at most 20', async () => {
+  it("lists the project folders of the device's sessions, newest first, each once and at most 20", async () => {
     const { daemon, app } = scene;
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     const projects = ['/b', '/a', '', '/b', ...Array.from({ length: 20 }, (_, index) => `/old/${index}`)];
@@ -38,7 +38,7 @@ describe('GET /api/devices/:id/folders', () => {
     expect(await folders(daemon.deviceId)).toEqual(['/b', ...projects.slice(4, 23)]);
   });
 
-  it('is empty for a device that never connected, and 404 for that of another user', async () => {
+  it("is empty for a device that never connected, and 404 for another user's device", async () => {
     const { deviceId: id } = await registerDevice(scene.relay);
     expect(await folders(id)).toEqual([]);
     expectRefusal(await scene.relay.call('listFolders', { params: { id }, user: 'bob' }), 'DEVICE_NOT_FOUND');
@@ -63,7 +63,7 @@ describe('GET /api/devices/:id/folders?path', () => {
   };
   const folders = [{ name: 'garden', path: '/home/ada/garden' }];
 
-  it('is what the daemon answers, from whichever instance holds it', async () => {
+  it("returns the daemon's answer, from any instance", async () => {
     const asked = browse('/home/ada');
     expect(await answer({ path: '/home/ada', parent: '', folders, more: true })).toMatchObject({ path: '/home/ada' });
     const { status, body } = await asked;
@@ -76,7 +76,7 @@ describe('GET /api/devices/:id/folders?path', () => {
     expect((await top).body.browsed).toEqual({ folders });
   });
 
-  it('never mixes two that are asked at a time', async () => {
+  it('never mixes two simultaneous requests', async () => {
     const [one, other] = [browse('/one'), browse('/other')];
     for (let n = 0; n < 2; n++) {
       const { request_id: requestId, path } = await daemon.next('get_folders');
@@ -85,7 +85,7 @@ describe('GET /api/devices/:id/folders?path', () => {
     expect([(await one).body.browsed?.path, (await other).body.browsed?.path]).toEqual(['/one', '/other']);
   });
 
-  it('says so when there is no such folder, and when the daemon answers badly or too much', async () => {
+  it('reports a missing folder, an invalid answer and an oversized one', async () => {
     const gone = browse('/etc');
     await answer({ code: 'FOLDER_NOT_FOUND', error: '/etc exists but is not for you' });
     expectRefusal(await gone, 'FOLDER_NOT_FOUND');
@@ -99,7 +99,7 @@ describe('GET /api/devices/:id/folders?path', () => {
     expectRefusal(await long, 'DEVICE_ERROR');
   });
 
-  it('asks no daemon that did not declare it, none of another user, and none that is away', async () => {
+  it('asks no daemon without the capability, no daemon of another user, and no absent daemon', async () => {
     const plain = await connectDaemon(relay);
     const of = (id: string) => relay.call('listFolders', { params: { id }, query: { path: '' } });
     expectRefusal(await of(plain.deviceId), 'NOT_SUPPORTED_BY_DEVICE');

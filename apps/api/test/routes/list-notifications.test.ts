@@ -7,7 +7,7 @@ import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts'
 describe('GET /api/notifications', () => {
   let scene: Scene;
   const begun: Begun[] = [];
-  /** Waits until a notification was passed to the transport. */
+  /** Waits until the transport gets a notification. */
   let carried: (sessionId: string) => Promise<void>;
   beforeAll(async () => {
     const seen = new Set<string>();
@@ -54,8 +54,8 @@ describe('GET /api/notifications', () => {
       await scene.relay.call('GET', `/api/notifications${query}`, { user }),
     ) as NotificationList;
 
-  it('lists what happened in watched sessions, newest first, with its cause', async () => {
-    // Of the devices that were registered (S18): not the subject here.
+  it('lists the events of watched sessions, newest first, with their causes', async () => {
+    // Notices about registered devices (S18) are not the subject here.
     await scene.relay.database.models.notification.deleteMany({ where: { cause: 'device_allowed' } });
     const { notifications, nextCursor } = await list();
     expect(nextCursor).toBeUndefined();
@@ -65,7 +65,7 @@ describe('GET /api/notifications', () => {
     for (const { state } of notifications.slice(1)) expect(state).toBe('sent');
   });
 
-  it('gives pages that together are the whole', async () => {
+  it('returns pages that together are complete', async () => {
     const whole = (await list()).notifications.map(({ id }) => id);
     for (const limit of [1, 2, 3, 4]) {
       const seen: string[] = [];

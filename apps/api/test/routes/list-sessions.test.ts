@@ -13,7 +13,7 @@ describe('GET /api/sessions', () => {
 
   beforeAll(async () => {
     scene = await openScene();
-    // All in one report, so that several have the very same time.
+    // One report for all, so that several have exactly the same time.
     const { daemon, app } = scene;
     const sessions = [0, 1, 2, 2, 2, 3, 4].map((second, index) => ({
       session_id: `s${index}`,
@@ -39,7 +39,7 @@ describe('GET /api/sessions', () => {
     return expectSuccess('listSessions', 200, answer) as SessionList;
   };
 
-  /** All pages. */
+  /** Reads all pages. */
   const walk = async (query: string, between: (page: number) => Promise<unknown> = () => Promise.resolve()) => {
     const seen: Session[] = [];
     let cursor: string | undefined;
@@ -54,7 +54,7 @@ describe('GET /api/sessions', () => {
     return { seen, pages: page };
   };
 
-  it('lists what the daemons reported, newest first, whole and without a next page', async () => {
+  it('lists the sessions that daemons reported, newest first, complete and without a next page', async () => {
     const { sessions, nextCursor } = await list();
     expect(nextCursor).toBeUndefined();
     expect(sessions).toHaveLength(ids.length);
@@ -76,7 +76,7 @@ describe('GET /api/sessions', () => {
     });
   });
 
-  it('gives pages of any size that together are the whole, each session once', async () => {
+  it('returns pages of any size that together are complete, each session once', async () => {
     const whole = (await list()).sessions.map(({ id }) => id);
     for (const limit of [1, 2, 3, 6, 7, 200]) {
       const { seen, pages } = await walk(`limit=${limit}`);
@@ -85,7 +85,7 @@ describe('GET /api/sessions', () => {
     }
   });
 
-  it('skips and repeats nothing that stays as it is while others move to the front', async () => {
+  it('skips and repeats no unchanged session while others move to the front', async () => {
     const moving = ids[0]!;
     const { seen } = await walk('limit=2', (page) =>
       scene.relay.call('updateSession', { params: { id: moving }, body: { title: `moved ${page}` } }),
@@ -95,7 +95,7 @@ describe('GET /api/sessions', () => {
     expect(new Set(others)).toEqual(new Set(ids.slice(1)));
   });
 
-  it('knows the sessions of one device, of any other, and of none', async () => {
+  it('filters by one device, by another, and by an unknown one', async () => {
     const other = await connectDaemon(scene.relay);
     const mine = { ...scene, daemon: other };
     const id = await report(mine, 'elsewhere');
@@ -114,7 +114,7 @@ describe('GET /api/sessions', () => {
     expectRefusal(await scene.relay.call('listSessions', { query: { status: 'odd' } }), 'INVALID_REQUEST', 'status');
   });
 
-  it('counts a session as failed from the moment its only task expires, whether it was noticed or not', async () => {
+  it('counts a session as failed from the moment its only task expires, before any sweep', async () => {
     const away = await connectDaemon(scene.relay);
     await away.close();
     const { body } = await scene.relay.call('createSession', {
@@ -129,7 +129,7 @@ describe('GET /api/sessions', () => {
     expect((await list(`?status=pending&deviceId=${away.deviceId}`)).sessions).toEqual([]);
   });
 
-  it('leaves archived ones out, lists only them, or all', async () => {
+  it('omits archived sessions, lists only them, or all', async () => {
     const archived = ids[3]!;
     await scene.relay.call('updateSession', { params: { id: archived }, body: { archived: true } });
     const idsOf = async (query: string) => (await list(query)).sessions.map(({ id }) => id);
@@ -168,7 +168,7 @@ describe('GET /api/sessions', () => {
     expectRefusal(answer, 'INVALID_REQUEST');
   });
 
-  it('takes a cursor that points at nothing that is still there', async () => {
+  it('accepts a cursor whose session is gone', async () => {
     expect(
       await list(`?cursor=${cursorOf(['2026-01-01T00:00:01.000Z', 'gone'])}&deviceId=${scene.daemon.deviceId}`),
     ).toMatchObject({
@@ -177,7 +177,7 @@ describe('GET /api/sessions', () => {
     expect(await list(`?cursor=${cursorOf(['0001-01-01T00:00:00.000Z', 'x'])}`)).toEqual({ sessions: [] });
   });
 
-  it('gives nothing of another user to a cursor of mine', async () => {
+  it('gives another user nothing for a cursor of mine', async () => {
     const { nextCursor } = await list('?limit=1');
     expect(await list(`?cursor=${nextCursor}`, 'bob')).toEqual({ sessions: [] });
   });
@@ -191,7 +191,7 @@ describe('GET /api/sessions', () => {
       return expectSuccess('listSessions', 200, answer) as SessionList;
     };
     let first = await page('');
-    // A large report is written in parts: the last session can be a part later than the hundredth.
+    // A large report has several parts: the last session can be in a later part than the hundredth.
     while (first.nextCursor === undefined) first = await page('');
     expect(first.sessions).toHaveLength(100);
     const rest = await page(`?cursor=${first.nextCursor}`);
@@ -199,7 +199,7 @@ describe('GET /api/sessions', () => {
     expect(new Set([...first.sessions, ...rest.sessions].map(({ id }) => id)).size).toBe(101);
   });
 
-  it('ignores parameters it does not know', async () => {
+  it('ignores unknown parameters', async () => {
     expect((await list('?colour=green&__proto__=x&limit=1')).sessions).toHaveLength(1);
   });
 });

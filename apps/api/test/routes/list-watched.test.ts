@@ -16,11 +16,11 @@ describe('GET /api/watched-sessions', () => {
   const list = async (user = 'alice') =>
     expectSuccess('listWatched', 200, await scene.relay.call('listWatched', { user })) as WatchList;
 
-  it('is empty for a person who watches nothing', async () => {
+  it('is empty for a user who watches nothing', async () => {
     expect(await list('nobody')).toEqual({ sessionIds: [], watchedSessions: [] });
   });
 
-  it('lists what the user watches under its present ids, oldest watch first, and of no one else', async () => {
+  it("lists the user's watched sessions under their present ids, oldest watch first, and no others", async () => {
     const begun = await begin(scene, 'a/b:c');
     const ids = [begun.id, await report(scene, 'second')];
     await scene.relay.call('watch', { body: { sessionId: begun.placeholder } });

@@ -12,7 +12,7 @@ describe('GET /api/me', () => {
 
   itAsksForCredentials(() => relay, 'me');
 
-  it('says who the token stands for and what it may do', async () => {
+  it('returns the user of the token and its scopes', async () => {
     const token = relay.token('alice', { email: 'alice@example.com', name: 'Alice', scopes: ['sessions:read'] });
     const answer = await relay.call('me', { user: null, headers: bearer(token) });
     expect(expectSuccess('me', 200, answer)).toEqual({
@@ -23,7 +23,7 @@ describe('GET /api/me', () => {
     });
   });
 
-  it('leaves out what the token does not say, and needs no scope', async () => {
+  it('omits claims that the token lacks, and needs no scope', async () => {
     const answer = await relay.call('me', { user: null, headers: bearer(relay.token('bob', { scopes: [] })) });
     expect(expectSuccess('me', 200, answer)).toEqual({ id: relay.issuer.userId('bob'), scopes: [] });
   });

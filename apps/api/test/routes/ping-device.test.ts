@@ -16,8 +16,8 @@ describe('POST /api/devices/:id/ping', () => {
   const ping = (id: string, user?: string) =>
     relay.call('pingDevice', { params: { id }, ...(user === undefined ? {} : { user }) });
 
-  it('is answered by any daemon that knows ping, once for all who ask at a time', async () => {
-    // Each of them: the gateway pings by itself, too.
+  it('gets an answer from any daemon that supports ping, once for all simultaneous requests', async () => {
+    // Answers each of them: the gateway sends pings, too.
     const answerPings = (data: Buffer) => {
       if ((JSON.parse(data.toString()) as { type: string }).type === 'ping') daemon.send({ type: 'pong' });
     };
@@ -27,7 +27,7 @@ describe('POST /api/devices/:id/ping', () => {
     for (const answer of answers) expect(expectSuccess('pingDevice', 200, answer)).toEqual({ ms: expect.any(Number) });
   });
 
-  it('says so when the daemon does not answer, is away, or is of another user', async () => {
+  it("reports a silent daemon, an offline one, and another user's device", async () => {
     expectRefusal(await ping(daemon.deviceId), 'DEVICE_TIMEOUT');
     expectRefusal(await ping(daemon.deviceId, 'bob'), 'DEVICE_NOT_FOUND');
     await daemon.close();

@@ -33,7 +33,7 @@ describe('POST /api/devices/token', () => {
   const devicesOf = async (user: string) =>
     (await relay.call('listDevices', { user })).body.devices as { id: string }[];
 
-  it('gives the credential in both spellings after the approval, and it lets the daemon in', async () => {
+  it('returns the credential in both spellings after the approval, and the daemon can connect with it', async () => {
     const codes = await ask();
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
     const { body } = await decide(codes);
@@ -63,14 +63,14 @@ describe('POST /api/devices/token', () => {
     await daemon.close();
   });
 
-  it('gives the same to the spelling of daemons in the field', async () => {
+  it('returns the same to the spelling of daemons in the field', async () => {
     const codes = await ask();
     expectPollError(await poll({ deviceCode: codes.device_code }), 'authorization_pending');
     await decide(codes);
     expectSuccess('pollCode', 200, await poll({ deviceCode: codes.device_code }));
   });
 
-  it('F9: says when the credential ends at the earliest, in the words that daemons in the field store', async () => {
+  it('F9: returns the earliest expiry of the credential, in the field that daemons in the field store', async () => {
     const codes = await ask();
     await decide(codes);
     const { body } = await poll({ deviceCode: codes.device_code });
@@ -88,7 +88,7 @@ describe('POST /api/devices/token', () => {
     expect(await devicesOf('bob')).toEqual([expect.objectContaining({ id: body.deviceId })]);
   });
 
-  it('says slow_down below half the interval, and goes on when it is kept', async () => {
+  it('returns slow_down below half the interval, and continues at the interval', async () => {
     const codes = await ask();
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
     expectPollError(await poll({ device_code: codes.device_code }), 'slow_down');
@@ -97,7 +97,7 @@ describe('POST /api/devices/token', () => {
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
   });
 
-  it('never says slow_down to the spelling of daemons in the field, which would give up', async () => {
+  it('never returns slow_down to the spelling of daemons in the field, which would give up', async () => {
     const codes = await ask();
     for (let n = 0; n < 5; n += 1)
       expectPollError(await poll({ deviceCode: codes.device_code }), 'authorization_pending');
@@ -105,7 +105,7 @@ describe('POST /api/devices/token', () => {
     expectSuccess('pollCode', 200, await poll({ deviceCode: codes.device_code }));
   });
 
-  it('gives one and the same credential to polls at the same time', async () => {
+  it('returns the same credential to simultaneous polls', async () => {
     const codes = await ask();
     await decide(codes, 'approve', 'carol');
     const answers = await Promise.all([1, 2, 3].map(() => poll({ device_code: codes.device_code })));
@@ -116,7 +116,7 @@ describe('POST /api/devices/token', () => {
     expect(await devicesOf('carol')).toHaveLength(1);
   });
 
-  it('repeats a credential that may have been lost on the way for 60 s, and then never again', async () => {
+  it('repeats a credential for 60 s, in case its answer was lost, and then never again', async () => {
     const codes = await ask();
     await decide(codes, 'approve', 'dave');
     const first = await poll({ device_code: codes.device_code });
@@ -129,13 +129,13 @@ describe('POST /api/devices/token', () => {
     expect(await devicesOf('dave')).toHaveLength(1);
   });
 
-  it('says access_denied when the person said no, as often as it is asked', async () => {
+  it('returns access_denied after a denial, on every poll', async () => {
     const codes = await ask();
     await decide(codes, 'deny');
     for (let n = 0; n < 2; n += 1) expectPollError(await poll({ device_code: codes.device_code }), 'access_denied');
   });
 
-  it('says expired_token when the time has ended, approved or not', async () => {
+  it('returns expired_token after the expiry, approved or not', async () => {
     const [undecided, approved] = [await ask(), await ask()];
     await decide(approved);
     for (const codes of [undecided, approved]) {
@@ -145,7 +145,7 @@ describe('POST /api/devices/token', () => {
     }
   });
 
-  it('looks a code that never was up without a transaction', async () => {
+  it('looks an unknown code up without a transaction', async () => {
     const database = await openTestDatabase();
     const transaction = jest.spyOn(database.sql, 'transaction');
     const options = { intervalSeconds: 5, repeatMs: 60_000, tokenHashOf: () => '' };
@@ -154,7 +154,7 @@ describe('POST /api/devices/token', () => {
     await database.close();
   });
 
-  it('says invalid_grant to a code that never was; the user code is none', async () => {
+  it('returns invalid_grant for an unknown code, and for the user code', async () => {
     const codes = await ask();
     for (const device_code of ['garbage', 'x'.repeat(43), codes.user_code, 'x'.repeat(1024)])
       expectPollError(await poll({ device_code }), 'invalid_grant');
@@ -164,7 +164,7 @@ describe('POST /api/devices/token', () => {
     expectRefusal(await poll(body), 'INVALID_REQUEST', /device_?[cC]ode/);
   });
 
-  it('refuses a credential that is sent and not valid', async () => {
+  it('refuses an invalid credential in the request', async () => {
     const codes = await ask();
     expectRefusal(await poll({ device_code: codes.device_code }, bearer('garbage')), 'INVALID_TOKEN');
     expectPollError(

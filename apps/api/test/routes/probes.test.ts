@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('GET /health', () => {
-  it('says ok and the version, without a credential', async () => {
+  it('returns ok and the version, without a credential', async () => {
     const answer = await relay.call('health', { user: null });
     expect(expectSuccess('health', 200, answer)).toEqual({
       ...{ status: 'ok', version: '1.0.0' },
@@ -25,17 +25,17 @@ describe('GET /health', () => {
     });
   });
 
-  it('shows no limit, because it has none', async () => {
+  it('shows no limit', async () => {
     const { headers } = await relay.call('health', { user: null });
     expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
   });
 
-  it('does not look at a credential that is sent all the same', async () => {
+  it('ignores a credential', async () => {
     const answer = await relay.call('health', { user: null, headers: { Authorization: 'Bearer garbage' } });
     expectSuccess('health', 200, answer);
   });
 
-  it('keeps the id that a client gives its request, and makes one up for what is no id', async () => {
+  it("keeps a client's request id, and replaces an invalid one", async () => {
     await request(relay.url).get('/health').set('X-Request-Id', 'mine-1').expect('X-Request-Id', 'mine-1');
     await request(relay.url)
       .get('/health')
@@ -50,7 +50,7 @@ describe('GET /health', () => {
 });
 
 describe('GET /ready', () => {
-  it('says what the instance depends on, without a credential and without a limit', async () => {
+  it('reports the dependencies of the instance, without a credential and without a limit', async () => {
     const answer = await relay.call('ready', { user: null });
     expect(expectSuccess('ready', 200, answer)).toEqual({
       status: 'ok',
@@ -60,9 +60,9 @@ describe('GET /ready', () => {
   });
 
   // Last, because the database stays away.
-  it('turns 503 when the database is gone, and names it; the process still lives', async () => {
+  it('turns 503 when the database is gone, and names it; the process survives', async () => {
     database.lose();
-    // An answer is kept for a second: ask until it is fetched again.
+    // The api caches an answer for a second: ask until it fetches a new one.
     let answer = await relay.call('ready', { user: null });
     while (answer.status === 200) answer = await relay.call('ready', { user: null });
     expect(expectSuccess('ready', 503, answer)).toEqual({

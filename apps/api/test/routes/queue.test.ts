@@ -35,7 +35,7 @@ describe('the queue of a session', () => {
     daemon.next('task_resume', (frame) => frame.task_id === taskId);
   const end = (taskId: string, daemon = scene.daemon) => daemon.event(taskId, 'TASK_COMPLETE', { result: 'done' });
 
-  /** A session whose first task runs, with these messages behind it. Their tasks, in the order of acceptance. */
+  /** A session with a running first task, and these messages in its queue. Returns their tasks in order. */
   const line = async (native: string, ...texts: string[]) => {
     const { id, taskId } = await begin(scene, native);
     const tasks: string[] = [];
@@ -50,7 +50,7 @@ describe('the queue of a session', () => {
     return { ...created, registration };
   };
 
-  it('lists what waits, in order, without what runs; the session says how many and which state of it', async () => {
+  it('lists queued tasks in order, without the running one; the session has their number and a version', async () => {
     const { id, tasks } = await line('listed', 'one', 'two');
     const queue = await queueOf(id);
     expect(queue).toMatchObject({
@@ -66,7 +66,7 @@ describe('the queue of a session', () => {
     expect(said.message).toMatchObject({ uuid: queue.tasks[0]!.uuid });
   });
 
-  it('says since when the running task runs, in lists and frames, and no longer when it has ended', async () => {
+  it('shows the start time of the running task, in lists and frames, until it completes', async () => {
     const { id, running } = await line('clock');
     await send(id, 'behind it');
     const { session } = await updateOf(scene.app, id, ({ queue }) => queue !== undefined);
@@ -79,13 +79,13 @@ describe('the queue of a session', () => {
     expect(over).not.toHaveProperty('runningSince');
   });
 
-  it('is empty where nothing waits', async () => {
+  it('is empty without queued tasks', async () => {
     const id = await report(scene, 'nothing waits');
     expect((await queueOf(id)).tasks).toEqual([]);
   });
 
   describe('editing', () => {
-    it('sends the new text, and other apps hear that the queue is another one', async () => {
+    it('sends the new text, and other apps get the changed queue', async () => {
       const other = await connectApp(scene.relay, { api: 1 });
       const { id, running, tasks } = await line('edited', 'delete it');
       const before = await queueOf(id);
@@ -99,7 +99,7 @@ describe('the queue of a session', () => {
       await other.close();
     });
 
-    it('changes the first message too, with the title that was made of it', async () => {
+    it('also changes the first message, and the title derived from it', async () => {
       const { id, taskId, registration } = await unsent('write a tset');
       await changed(id, taskId, { content: 'write a test' });
       const session = (await scene.relay.call('listSessions')).body.sessions.find((one) => one.id === id);
@@ -108,7 +108,7 @@ describe('the queue of a session', () => {
       expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId, instruction: 'write a test' });
     });
 
-    it('is no new message: the request that sent it, repeated, changes and sends nothing', async () => {
+    it('creates no new message: a repetition of its original request changes and sends nothing', async () => {
       const { id, running } = await line('repeated');
       const headers = { 'Idempotency-Key': 'edited-1' };
       const post = () => scene.relay.call('sendMessage', { params: { id }, body: { content: 'first' }, headers });
@@ -123,7 +123,7 @@ describe('the queue of a session', () => {
       end(running);
     });
 
-    it('shows what the daemon repeats of it once', async () => {
+    it("shows the daemon's repetition of the message once", async () => {
       const { id, running, tasks } = await line('echo', 'old words');
       await changed(id, tasks[0]!, { content: 'new words' });
       end(running);
@@ -144,7 +144,7 @@ describe('the queue of a session', () => {
       const answer = await scene.relay.call('answerPrompt', { params: { id, uuid }, body: { option: '1' } });
       expect((await queueOf(id)).tasks).toMatchObject([{ content: 'A', answers: uuid, choice: true }]);
       expectRefusal(await change(id, answer.body.taskId, { content: 'B' }), 'TASK_NOT_CHANGEABLE');
-      // Taken back, the question is open again.
+      // A withdrawn answer opens the question again.
       expectSuccess('removeQueued', 204, await remove(id, answer.body.taskId));
       const { session: open } = await updateOf(scene.app, id, ({ queue, prompt }) => !queue && prompt !== undefined);
       expect(open).toMatchObject({ status: 'waiting', prompt: { id: uuid } });
@@ -153,7 +153,7 @@ describe('the queue of a session', () => {
   });
 
   describe('moving', () => {
-    it('sends in the new order, and what is accepted later comes last', async () => {
+    it('sends in the new order, and later messages come last', async () => {
       const { id, running, tasks } = await line('moved', 'a', 'b', 'c');
       const [a, b, c] = tasks as [string, string, string];
       expect(textsOf(await changed(id, c, { before: a }))).toEqual(['c', 'a', 'b']);
@@ -171,12 +171,12 @@ describe('the queue of a session', () => {
       }
     });
 
-    it('edits and moves at once', async () => {
+    it('edits and moves in one request', async () => {
       const { id, tasks } = await line('both', 'a', 'b');
       expect(textsOf(await changed(id, tasks[1]!, { content: 'B', before: tasks[0]! }))).toEqual(['B', 'a']);
     });
 
-    it('leaves the first message of a session first', async () => {
+    it('keeps the first message of a session first', async () => {
       const { id, taskId } = await unsent('begin');
       const next = await send(id, 'go on');
       expectRefusal(await change(id, next, { before: taskId }), 'TASK_NOT_CHANGEABLE');
@@ -184,7 +184,7 @@ describe('the queue of a session', () => {
       expect(textsOf(await queueOf(id))).toEqual(['begin', 'go on']);
     });
 
-    it('never makes an older message the answer to a question', async () => {
+    it('never turns an older message into the answer to a question', async () => {
       const { id, running, tasks } = await line('older', 'yes', 'no');
       scene.daemon.event(running, 'WAIT_FOR_USER', { prompt: 'Delete?' });
       await updateOf(scene.app, id, ({ status }) => status === 'waiting');
@@ -198,7 +198,7 @@ describe('the queue of a session', () => {
   });
 
   describe('removing', () => {
-    it('never sends it; what runs and what waits beside it goes on', async () => {
+    it('prevents delivery; running and other queued tasks continue', async () => {
       const { id, running, tasks } = await line('removed', 'a', 'b');
       expectSuccess('removeQueued', 204, await remove(id, tasks[0]!));
       expect(await stateOf(tasks[0]!)).toBe('cancelled');
@@ -209,7 +209,7 @@ describe('the queue of a session', () => {
       expect(scene.daemon.inbox.count('task_resume', (frame) => frame.task_id === tasks[0])).toBe(0);
     });
 
-    it('takes what waits behind the first message along when that is removed', async () => {
+    it('removes the queued tasks after the first message together with it', async () => {
       const { id, taskId } = await unsent('never mind');
       const behind = await send(id, 'behind it');
       expectSuccess('removeQueued', 204, await remove(id, taskId));
@@ -224,13 +224,13 @@ describe('the queue of a session', () => {
       expectRefusal(await remove(id, taskId), code);
     };
 
-    it('once it was sent to the daemon', async () => {
+    it('once the daemon has it', async () => {
       const { id, running, tasks } = await line('sent', 'a', 'b');
       await both(id, running, 'TASK_ALREADY_SENT');
       expectRefusal(await change(id, tasks[0]!, { before: running }), 'TASK_ALREADY_SENT');
     });
 
-    it('once it has ended', async () => {
+    it('once it is completed', async () => {
       const { id, running, tasks } = await line('over', 'a');
       await remove(id, tasks[0]!);
       await both(id, tasks[0]!, 'TASK_ALREADY_ENDED');
@@ -239,7 +239,7 @@ describe('the queue of a session', () => {
       await both(id, running, 'TASK_ALREADY_ENDED');
     });
 
-    it('for another session, another user, and a task that there is not', async () => {
+    it('for another session, another user, and an unknown task', async () => {
       const { id, tasks } = await line('mine', 'a');
       const { id: other } = await line('other');
       await both(other, tasks[0]!, 'TASK_NOT_FOUND');
@@ -259,7 +259,7 @@ describe('the queue of a session', () => {
     });
   });
 
-  it('is changed or sent, never both, however the two meet', async () => {
+  it('is changed or sent, never both, in any order of the two', async () => {
     const { id, running, tasks } = await line('race', 'a', 'b', 'c', 'd');
     let last = running;
     for (const taskId of tasks) {
@@ -285,7 +285,7 @@ describe('the queue of a session', () => {
     const cancel = (id: string, which?: 'running' | 'all') =>
       scene.relay.call('cancelSession', { params: { id }, body: which ? { which } : {} });
 
-    it('running: leaves what waits, and takes nothing of it', async () => {
+    it('running: keeps queued tasks', async () => {
       const { id, running, tasks } = await line('only running', 'a');
       expect(expectSuccess('cancelSession', 202, await cancel(id, 'running'))).toEqual({
         taskId: running,
@@ -297,7 +297,7 @@ describe('the queue of a session', () => {
       expect((await queueOf(away.id)).tasks).toHaveLength(1);
     });
 
-    it('all: what runs and everything that waits', async () => {
+    it('all: cancels the running task and all queued ones', async () => {
       const { id, running, tasks } = await line('all of it', 'a', 'b');
       expect(expectSuccess('cancelSession', 202, await cancel(id, 'all'))).toEqual({
         taskId: running,
@@ -311,19 +311,19 @@ describe('the queue of a session', () => {
       expect(scene.daemon.inbox.count('task_resume', (frame) => tasks.includes(String(frame.task_id)))).toBe(0);
     });
 
-    it('all: only what waits, when nothing runs; then nothing is left', async () => {
+    it('all: cancels queued tasks without a running one; the next request finds nothing', async () => {
       const { id, taskId } = await unsent('away');
       const behind = await send(id, 'behind');
       expect((await cancel(id, 'all')).body).toEqual({ taskId, state: 'cancelled', queued: [taskId, behind] });
       expectRefusal(await cancel(id, 'all'), 'NO_RUNNING_TASK');
     });
 
-    it('running with a task: this one alone, and none that waits', async () => {
+    it('running with a task: cancels only this one, and no queued one', async () => {
       const { id, running, tasks } = await line('only this one', 'a');
       const cancelOnly = (taskId: string) =>
         scene.relay.call('cancelSession', { params: { id }, body: { which: 'running', taskId } });
       expectRefusal(await cancelOnly(tasks[0]!), 'NO_RUNNING_TASK', 'This task');
-      // A queued task is withdrawn by its own route, and "all" takes no other one either.
+      // A queued task has its own route, and "all" accepts no taskId either.
       const all = { which: 'all', taskId: tasks[0]! } as const;
       expectRefusal(await scene.relay.call('cancelSession', { params: { id }, body: all }), 'NO_RUNNING_TASK');
       expect(await stateOf(tasks[0]!)).toBe('queued');
@@ -333,7 +333,7 @@ describe('the queue of a session', () => {
       expectRefusal(await cancelOnly(running), 'NO_RUNNING_TASK');
     });
 
-    it('refuses another word', async () => {
+    it('refuses another value', async () => {
       const { id } = await line('words');
       const answer = await scene.relay.call('POST', pathOf(id, '/cancel'), { body: { which: 'some' } });
       expectRefusal(answer, 'INVALID_REQUEST', 'which');

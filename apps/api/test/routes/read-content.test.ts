@@ -31,7 +31,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
   });
   afterAll(() => relay.stop());
 
-  it('is the piece that the daemon answers, and says where the next one begins', async () => {
+  it("returns the daemon's piece, and the offset of the next one", async () => {
     const asked = read({ offset: 4, limit: 5 });
     expect(await answer({ ...text('quick'), size: 12, cut: true })).toMatchObject({
       session_id: 'kept',
@@ -53,7 +53,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
     expect((await behind).body).toMatchObject({ data: '', size: 12 });
   });
 
-  it('never mixes two that are asked at a time', async () => {
+  it('never mixes two simultaneous requests', async () => {
     const [one, other] = [read({}, 'one'), read({}, 'other')];
     for (let n = 0; n < 2; n++) {
       const { request_id: requestId, uuid } = await daemon.next('content_request');
@@ -63,7 +63,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
     expect([(await one).body.data, (await other).body.data]).toEqual([text('one').data, text('other').data]);
   });
 
-  it('carries the largest piece, and refuses a larger one', async () => {
+  it('returns the largest piece, and refuses a larger one', async () => {
     const asked = read();
     const data = Buffer.alloc(transcriptLimits.pieceBytes, 7).toString('base64');
     await answer({ mime: 'image/png', size: transcriptLimits.pieceBytes, data });
@@ -76,7 +76,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
     expect((await read({ offset: -1 })).status).toBe(400);
   });
 
-  it('is not found where the daemon no longer has it, and an error of the device where it answers one', async () => {
+  it('returns 404 if the daemon no longer has it, and a device error if the daemon reports one', async () => {
     const gone = read();
     await answer({ code: 'CONTENT_NOT_FOUND', error: 'removed' });
     expect(await gone).toMatchObject({ status: 404, body: { code: 'CONTENT_NOT_FOUND' } });
@@ -87,7 +87,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
     }
   });
 
-  it('is refused to strangers, and where the daemon is too old or away', async () => {
+  it('refuses strangers, and daemons that are too old or away', async () => {
     expect(await read({}, 'item', { user: 'bob' })).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
     const old = await connectDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'transcript' } });
     const params = { id: await session(old, 'old'), uuid: 'item', name: 'output' };

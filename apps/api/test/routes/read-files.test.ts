@@ -1,4 +1,7 @@
-/** GET /api/sessions/:id/changes, …/changes/diff, …/files and …/files/content: questions that the daemon answers (rules, 25). */
+/**
+ * GET /api/sessions/:id/changes, …/changes/diff, …/files and …/files/content: requests that the daemon answers (rules,
+ * 25).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 
@@ -37,7 +40,7 @@ describe('files of a session', () => {
   });
   afterAll(() => relay.stop());
 
-  it('are what the daemon answers, in camelCase and not to be stored', async () => {
+  it("return the daemon's answer, in camelCase and with no-store", async () => {
     const changes = relay.call('readChanges', { params: params(), query: { scope: 'session' } });
     const asked = await answer('get_changes', { session_id: 'kept', ...list, branch: null });
     expect(asked).toMatchObject({ session_id: 'kept', scope: 'session', limit: 500 });
@@ -70,7 +73,7 @@ describe('files of a session', () => {
     ['CHANGES_TOO_LARGE', 413],
     ['NOT_SUPPORTED_BY_DEVICE', 409],
     ['SOMETHING_ELSE', 502],
-  ])('that the daemon refuses with %s are answered with %d and without its words', async (code, status) => {
+  ])("return, for the daemon's %s, status %d without its text", async (code, status) => {
     const asked = relay.call('readDiff', { params: params(), query: { path: 'a' } });
     await answer('get_diff', { code, error: '/home/ada/secret', scopes: ['edits'] });
     const { body, status: answered } = await asked;
@@ -80,7 +83,7 @@ describe('files of a session', () => {
     return expect(body.error).not.toContain('/home/ada');
   });
 
-  it('are a 502 where the answer is none, and an answer to another request is ignored', async () => {
+  it('are a 502 for an invalid answer, and the api ignores an answer to another request', async () => {
     const asked = relay.call('readChanges', { params: params(), query: { scope: 'turn' } });
     const frame = await daemon.next('get_changes', ({ scope }) => scope === 'turn');
     daemon.send({ type: 'diff', request_id: frame.request_id, path: 'a', change, hunks: [] });
@@ -90,7 +93,7 @@ describe('files of a session', () => {
     expect(await asked).toMatchObject({ status: 502, body: { code: 'DEVICE_ERROR' } });
   });
 
-  it('are for their person alone, with a token that may read', async () => {
+  it('are for their user only, with a token that can read', async () => {
     for (const tail of ['changes', 'changes/diff?path=a', 'files', 'files/content?path=a']) {
       expect((await relay.call('GET', path(tail), { user: 'bob' })).status).toBe(404);
       expect((await relay.call('GET', path(tail), { user: null })).status).toBe(401);
@@ -101,7 +104,7 @@ describe('files of a session', () => {
     expect((await relay.call('GET', path('files/content?path=a&limit=999999'))).status).toBe(400);
   });
 
-  it('are never asked of a daemon that did not declare them', async () => {
+  it('never reach a daemon that did not declare them', async () => {
     for (const capabilities of [[], ['browse'], ['transcript', 'content']] as const) {
       const plain = await connectDaemon(relay, { capabilities });
       const its = await session(plain, `plain-${capabilities.length}`);
@@ -115,7 +118,7 @@ describe('files of a session', () => {
     const its = await session(listsOnly, 'lists');
     expect((await relay.call('GET', path('files', its))).body).toMatchObject({ code: 'NOT_SUPPORTED_BY_DEVICE' });
     const asked = relay.call('GET', path('changes', its));
-    // It gets the frame for lists alone.
+    // This daemon gets only the frame for lists.
     const frame = await listsOnly.next('get_changes');
     listsOnly.send({ type: 'changes', request_id: frame.request_id, ...list });
     expect((await asked).status).toBe(200);

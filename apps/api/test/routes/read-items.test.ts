@@ -26,13 +26,13 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
   afterAll(() => scene.relay.stop());
 
   const get = (id: string, query: string) => scene.relay.call('GET', pathOf(id, query), { api: 1 });
-  /** The answer to this query, when the daemon says this; and what it was asked. */
+  /** The answer to this query if the daemon sends these fields, and the daemon's request. */
   const read = async (nativeId: string, query: string, fields: Record<string, unknown>) => {
     const id = await report(scene, nativeId);
     const [answer, asked] = await Promise.all([get(id, query), answerHistory(scene.daemon, nativeId, fields)]);
     return { answer, asked };
   };
-  /** The number of questions for history that have reached the gateway of the daemon so far. */
+  /** The number of history requests that have reached the daemon's gateway so far. */
   const questions = async () => {
     const text = await scene.relay.gateways[1]!.metrics.text();
     return Number(/relay_commands_total\{[^}]*kind="history"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
@@ -44,7 +44,7 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     item(4, null),
   ];
 
-  it('answers items and the version, just as the daemon wrote them', async () => {
+  it('returns items and the version, exactly as the daemon wrote them', async () => {
     const { answer, asked } = await read('items', '/messages?parts=1', {
       v: 104,
       has_more: true,
@@ -65,7 +65,7 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     });
   });
 
-  it('asks with the cursor, or with the known version instead of one, and passes a reset on', async () => {
+  it('sends the cursor, or the known version instead, and forwards a reset', async () => {
     const before = await read('asks', '/messages?parts=1&limit=3&before=u9', { v: 9, messages: [] });
     expect(before.asked).toMatchObject({ limit: 3, parts: true, before_uuid: 'u9' });
     expect(before.asked).not.toHaveProperty('changed');
@@ -83,13 +83,13 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     expect(lost.answer.body).toMatchObject({ v: 104, reset: true, messages });
   });
 
-  it('is in the session as well', async () => {
+  it('works in the session route as well', async () => {
     const { answer } = await read('detail', '?parts=1', { v: 104, messages });
     expect(answer.body as SessionDetail).toMatchObject({ title: '', agentType: 'scripted', v: 104, messages });
     expect(answer.body).not.toHaveProperty('messagesError');
   });
 
-  it('encodes again what could take the place of a member of ours', async () => {
+  it('encodes an answer again if it could override our members', async () => {
     const forge = { id: 'stolen', title: 'stolen', hasMore: true };
     const behind = await read('forger', '?parts=1', { v: 1, messages: [item(1)], ...forge });
     expect(behind.answer.body).toMatchObject({ title: '', hasMore: false, messages: [item(1)] });
@@ -101,7 +101,7 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     expect(none.answer.body).toEqual({ v: 1, hasMore: false, oldestUuid: null, newestUuid: null, messages: [] });
   });
 
-  it('is one question for the same, and another for messages', async () => {
+  it('shares one request for equal queries, and sends another for messages', async () => {
     const id = await report(scene, 'both');
     const before = await questions();
     const answers = ['/messages', '/messages?parts=1', '/messages?parts=1', '/messages?parts=1&changed=5'].map(
@@ -127,7 +127,7 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     expect(scene.daemon.inbox.count('get_messages', ({ session_id }) => session_id === 'both')).toBe(3);
   });
 
-  it('of a daemon without transcript is the page of today: no v and no part, asked as today', async () => {
+  it('for a daemon without transcript returns the old page: no v and no part, and the old request', async () => {
     const id = await report({ ...scene, daemon: plain }, 'plain');
     const [answer, asked] = await Promise.all([
       get(id, '/messages?parts=1&changed=7&limit=2'),
@@ -142,18 +142,18 @@ describe('GET /api/sessions/:id/messages?parts=1', () => {
     });
   });
 
-  it('is not what an app without parts=1 gets: messages alone, without fields of items', async () => {
+  it('changes nothing for an app without parts=1: messages alone, without fields of items', async () => {
     for (const query of ['/messages', '/messages?parts=0', '/messages?changed=5', '']) {
       const { answer, asked } = await read(`old app ${query}`, query, { v: 9, messages });
       expect(asked).not.toHaveProperty('parts');
       expect(asked).not.toHaveProperty('changed');
-      // A hologram is no message; without a part that names its kind, an item is one.
+      // An item of an unknown kind is not a message; an item without a kind is one.
       expect(answer.body.messages).toEqual([1, 3, 4].map((n) => stored(`u${n}`, `content ${n}`, 'AGENT')));
       expect(answer.body).not.toHaveProperty('v');
     }
   });
 
-  it('is 502 when the daemon answers with an error, or far more than a page', async () => {
+  it('is 502 when the daemon reports an error, or sends far more than a page', async () => {
     const failed = await read('broken', '/messages?parts=1', { v: 1, error: 'disk on fire' });
     expectRefusal(failed.answer, 'DEVICE_ERROR', 'disk on fire');
     const filler = 'x'.repeat(transcriptLimits.textBytes);

@@ -25,7 +25,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     (await scene.relay.call('listSessions')).body.sessions.find((session) => session.id === id)!;
   const send = (id: string) => scene.relay.call('sendMessage', { params: { id }, body: { content: 'more' } });
 
-  it('a session is unread when its agent said something, and read on every device once it was read on one', async () => {
+  it("a session is unread after the agent's message, and read on every device once one device read it", async () => {
     const other = await connectApp(scene.relay, { api: 1 });
     const begun = await begin(scene, 'said');
     expect(await inList(begun.id)).not.toHaveProperty('unread');
@@ -40,7 +40,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     await other.close();
   });
 
-  it('what came after the time that was read stays unread', async () => {
+  it('messages after the given time stay unread', async () => {
     const { id } = await beginAndEnd(scene, 'later');
     const { newsAt } = await inList(id);
     const { taskId } = (await send(id)).body;
@@ -49,7 +49,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     scene.daemon.event(taskId, 'TASK_COMPLETE', { result: 'done again' });
     await updateOf(scene.app, id, ({ unread }) => unread === true);
     expect(await read(id, newsAt)).toMatchObject({ unread: true });
-    // A time to come is none: what comes is unread all the same.
+    // A time in the future counts as now: later messages are unread all the same.
     expect(await read(id, '2100-01-01T00:00:00Z')).not.toHaveProperty('unread');
     expect(await read(id, '2020-01-01T00:00:00Z')).not.toHaveProperty('unread');
     const next = (await send(id)).body.taskId;
@@ -58,7 +58,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     await updateOf(scene.app, id, ({ unread, status }) => unread === true && status === 'failed');
   });
 
-  it('a question and a new text of a local session are unread; what a daemon reports first is not', async () => {
+  it('a question and a new text of a local session are unread; the first report of a session is not', async () => {
     const { id, taskId } = await begin(scene, 'asked');
     scene.daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
     await updateOf(scene.app, id, ({ unread, status }) => unread === true && status === 'waiting');
@@ -69,7 +69,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     await updateOf(scene.app, local, ({ unread, lastMessage }) => unread === true && lastMessage === 'second');
   });
 
-  it('marks as unread again, also what was never news', async () => {
+  it('marks as unread again, also a session without news', async () => {
     const id = await report(scene, 'never news');
     const marked = await scene.relay.call('markUnread', { params: { id } });
     expect(expectSuccess('markUnread', 200, marked)).toMatchObject({ unread: true });
@@ -77,7 +77,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     expect(await read(id)).not.toHaveProperty('unread');
   });
 
-  it('writes nothing when there is nothing to read', async () => {
+  it('writes nothing if there is nothing to read', async () => {
     const { id } = await beginAndEnd(scene, 'nothing');
     await read(id);
     const before = await versionOf(id);
@@ -91,7 +91,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     return row.version;
   };
 
-  it('is 404 for another user and 400 for what is no time', async () => {
+  it('returns 404 for another user and 400 for an invalid time', async () => {
     const { id } = await beginAndEnd(scene, 'mine');
     expectRefusal(await scene.relay.call('markRead', { params: { id }, user: 'bob' }), 'SESSION_NOT_FOUND');
     expectRefusal(await scene.relay.call('markUnread', { params: { id }, user: 'bob' }), 'SESSION_NOT_FOUND');

@@ -9,7 +9,7 @@ import { until } from '../until.ts';
 
 describe('GET /api/sessions/:id/messages', () => {
   let scene: Scene;
-  /** Waits for daemons no longer than a test can. */
+  /** Waits for daemons only as long as a test can. */
   let hasty: Scene;
   beforeAll(async () => {
     [scene, hasty] = await Promise.all([openScene({ apis: 2 }), openScene({ config: { daemonReplyTimeoutMs: 1000 } })]);
@@ -24,14 +24,14 @@ describe('GET /api/sessions/:id/messages', () => {
     const [answer, asked] = await Promise.all([read(id, query), answerHistory(scene.daemon, nativeId, fields)]);
     return { page: expectSuccess('readMessages', 200, answer) as MessagePage, asked };
   };
-  /** The number of questions for history that have reached the gateway so far. */
+  /** The number of history requests that have reached the gateway so far. */
   const askedFor = async () => {
     const text = await scene.relay.gateways[0]!.metrics.text();
     const [, count = '0'] = /relay_commands_total\{[^}]*kind="history"[^}]*\} (\d+)/.exec(text) ?? [];
     return Number(count);
   };
 
-  it('answers a page of what the daemon keeps', async () => {
+  it("returns a page of the daemon's history", async () => {
     const id = await report(scene, 'kept');
     const messages = [stored('u1', 'hi'), stored('u2', 'hello', 'AGENT'), stored('u3', 'careful', 'SYSTEM')];
     const { page, asked } = await readWith(id, 'kept', {
@@ -50,7 +50,7 @@ describe('GET /api/sessions/:id/messages', () => {
     ['?before=u9', { limit: 50, before_uuid: 'u9' }],
     ['?after=u1&limit=3', { limit: 3, after_uuid: 'u1' }],
     ['?after=u1&before=u9', { limit: 50, before_uuid: 'u9', after_uuid: 'u1' }],
-  ])('hands %s on', async (query, fields) => {
+  ])('forwards %s', async (query, fields) => {
     const id = await report(scene, `handed on ${query}`);
     const { asked } = await readWith(id, `handed on ${query}`, { messages: [] }, query);
     const { type, request_id, session_id, ...rest } = asked;
@@ -58,7 +58,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expect(rest).toEqual(fields);
   });
 
-  it('cuts a message past 256 KiB and says so, and shows a role it does not know as SYSTEM', async () => {
+  it('cuts a message over 256 KiB and marks it, and shows an unknown role as SYSTEM', async () => {
     const id = await report(scene, 'long');
     const messages = [stored('u1', 'x'.repeat(limits.messageBytes + 1)), stored('u2', 'beep', 'robot')];
     const { page } = await readWith(id, 'long', { messages });
@@ -66,7 +66,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expect(page.messages[1]).toEqual(stored('u2', 'beep', 'SYSTEM'));
   });
 
-  it('takes the placeholder and the id with slashes and colons for the same session', async () => {
+  it('accepts the placeholder and the id with slashes and colons for the same session', async () => {
     const begun = await begin(scene, 'a/b:c');
     for (const id of [begun.placeholder, begun.id]) {
       const { page } = await readWith(id, 'a/b:c', { messages: [stored('u1')] });
@@ -74,7 +74,7 @@ describe('GET /api/sessions/:id/messages', () => {
     }
   });
 
-  it('asks the daemon once for what many want at the same time, on whichever instance', async () => {
+  it('asks the daemon once for simultaneous requests, on any instance', async () => {
     const id = await report(scene, 'popular');
     const before = await askedFor();
     const answers = [0, 1, 0, 1].map((api) => read(id, '?limit=5', { api }));
@@ -87,7 +87,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expect(scene.daemon.inbox.count('get_messages', ({ session_id }) => session_id === 'popular')).toBe(2);
   });
 
-  it('takes an answer only from the device that was asked, and only once', async () => {
+  it('accepts an answer only from the device it asked, and only once', async () => {
     const id = await report(scene, 'guarded');
     const stranger = await connectDaemon(scene.relay, { user: 'mallory' });
     const answer = read(id);
@@ -98,7 +98,7 @@ describe('GET /api/sessions/:id/messages', () => {
       session_id: 'guarded',
       messages: [stored('forged')],
     });
-    // The stranger's own question proves that its frame was dealt with.
+    // The stranger's report proves that the gateway handled its frame.
     const proof = { type: 'report_sessions', sessions: [{ session_id: 'proof' }] };
     stranger.send(proof);
     scene.daemon.send({
@@ -116,7 +116,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expect((await answer).body.newestUuid).toBe('real');
   });
 
-  it('is 503 while the device is away, with a time to come back', async () => {
+  it('is 503 while the device is away, with a retry time', async () => {
     const daemon = await connectDaemon(scene.relay);
     const id = await report({ ...scene, daemon }, 'away');
     await daemon.close();
@@ -126,7 +126,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expectLimitHeaders(answer);
   });
 
-  it('is 503 at once when the device leaves while it is asked', async () => {
+  it('is 503 immediately when the device disconnects before it answers', async () => {
     const daemon = await connectDaemon(scene.relay);
     const id = await report({ ...scene, daemon }, 'leaving');
     const answer = read(id);
@@ -135,7 +135,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expectRefusal(await answer, 'DEVICE_OFFLINE');
   });
 
-  it('is 504 when the daemon does not answer, and what it says later is dropped', async () => {
+  it('is 504 when the daemon does not answer, and drops its late answer', async () => {
     const id = await report(hasty, 'slow');
     const readHastily = () => hasty.relay.call('readMessages', { params: { id } });
     expectRefusal(await readHastily(), 'DEVICE_TIMEOUT');
@@ -145,20 +145,20 @@ describe('GET /api/sessions/:id/messages', () => {
     expect((await again).body.newestUuid).toBe('in time');
   });
 
-  it('is 502 when the daemon answers with an error', async () => {
+  it('is 502 when the daemon reports an error', async () => {
     const id = await report(scene, 'broken');
     const [answer] = await Promise.all([read(id), answerHistory(scene.daemon, 'broken', { error: 'disk on fire' })]);
     expectRefusal(answer, 'DEVICE_ERROR', 'disk on fire');
   });
 
-  it('is 409 while the session has no name', async () => {
+  it('is 409 for a session without a name', async () => {
     const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
     expectRefusal(await read(body.id), 'SESSION_NOT_RESOLVED');
   });
 
-  it('does not know what never was or belongs to another user', async () => {
+  it('returns 404 for a session that never existed or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await read('x:scripted:y'), 'SESSION_NOT_FOUND');
     expectRefusal(await read(id, '', { user: 'mallory' }), 'SESSION_NOT_FOUND');

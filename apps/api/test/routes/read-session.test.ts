@@ -8,7 +8,7 @@ import { type Scene, begin, beginAndEnd, openScene, pathOf, report, updateOf } f
 
 describe('GET /api/sessions/:id', () => {
   let scene: Scene;
-  /** Waits for daemons no longer than a test can. */
+  /** Waits for daemons only as long as a test can. */
   let hasty: Scene;
   beforeAll(async () => {
     [scene, hasty] = await Promise.all([openScene(), openScene({ config: { daemonReplyTimeoutMs: 1000 } })]);
@@ -25,7 +25,7 @@ describe('GET /api/sessions/:id', () => {
     return { body: expectSuccess('readSession', 200, answer) as SessionDetail, asked };
   };
 
-  it('answers the fields of the session, flat, with a page of its messages', async () => {
+  it('returns the fields of the session, flat, with a page of its messages', async () => {
     const { id } = await beginAndEnd(scene, 'plain');
     const messages = [stored('u1'), stored('u2', 'done', 'AGENT')];
     const { body, asked } = await readWith(id, 'plain', {
@@ -52,13 +52,13 @@ describe('GET /api/sessions/:id', () => {
     expect(body).toMatchObject(listed!);
   });
 
-  it('hands the page that is wanted to the daemon', async () => {
+  it('forwards the requested page to the daemon', async () => {
     const id = await report(scene, 'paged');
     const { asked } = await readWith(id, 'paged', { messages: [] }, '?limit=7&before=b%2F1&after=a%3A1');
     expect(asked).toMatchObject({ limit: 7, before_uuid: 'b/1', after_uuid: 'a:1' });
   });
 
-  it('is found under every id it ever had, and answers with the one it has now', async () => {
+  it('accepts every id the session ever had, and returns its present one', async () => {
     const nativeId = 'C:/work/a b:c/ü?#%41';
     const begun = await begin(scene, nativeId);
     for (const id of [begun.placeholder, begun.id]) {
@@ -85,7 +85,7 @@ describe('GET /api/sessions/:id', () => {
     expect(body).not.toHaveProperty('progress');
   });
 
-  describe('says in messagesError why there are no messages, with 200:', () => {
+  describe('gives the reason for missing messages in messagesError, with 200:', () => {
     const emptyPage = { messages: [], hasMore: false, oldestUuid: null, newestUuid: null };
     const failed = async (id: string) => expectSuccess('readSession', 200, await read(id)) as SessionDetail;
 
@@ -104,7 +104,7 @@ describe('GET /api/sessions/:id', () => {
       expect(await failed(id)).toMatchObject({ ...emptyPage, messagesError: { code: 'DEVICE_OFFLINE' } });
     });
 
-    it('the device leaves while it is asked', async () => {
+    it('the device disconnects before it answers', async () => {
       const daemon = await connectDaemon(scene.relay);
       const id = await report({ ...scene, daemon }, 'leaving');
       const answer = failed(id);
@@ -122,7 +122,7 @@ describe('GET /api/sessions/:id', () => {
       });
     });
 
-    it('the daemon answers with an error', async () => {
+    it('the daemon reports an error', async () => {
       const id = await report(scene, 'broken');
       const { body } = await readWith(id, 'broken', { error: 'file is gone', messages: [stored('never shown')] });
       expect(body).toMatchObject({ ...emptyPage, messagesError: { code: 'DEVICE_ERROR' } });
@@ -130,7 +130,7 @@ describe('GET /api/sessions/:id', () => {
     });
   });
 
-  it('gives null for the ends of an empty page, and finds the ends that a daemon does not name', async () => {
+  it('returns null as oldest and newest uuid of an empty page, and fills in uuids that a daemon omits', async () => {
     const id = await report(scene, 'ends');
     expect((await readWith(id, 'ends', {})).body).toMatchObject({
       messages: [],
@@ -146,7 +146,7 @@ describe('GET /api/sessions/:id', () => {
     });
   });
 
-  it('has the daemon watch the session for a user who listens, and not for one who does not', async () => {
+  it('makes the daemon watch the session for a connected user, and not for one without a connection', async () => {
     const daemon = await connectDaemon(scene.relay, { user: 'carol' });
     const carol = await connectApp(scene.relay, { user: 'carol' });
     const [first, second] = [
@@ -165,7 +165,7 @@ describe('GET /api/sessions/:id', () => {
     await again.close();
   });
 
-  it('does not know what never was, is no id, or belongs to another user', async () => {
+  it('returns 404 for an id that never existed, is invalid, or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     for (const unknown of ['x:scripted:y', 'garbage', ':::', 'a:b:', `x:scripted:${'y'.repeat(600)}`])
       expectRefusal(await read(unknown), 'SESSION_NOT_FOUND');

@@ -22,7 +22,7 @@ describe('GET /api/tasks/:id', () => {
       taskId: string;
     };
 
-  it('follows a first task from the queue to its end', async () => {
+  it('follows a first task from the queue to its completion', async () => {
     const registration = await registerDevice(scene.relay);
     const { id, taskId } = await create({ deviceId: registration.deviceId });
     const queued = await taskOf(taskId);
@@ -55,7 +55,7 @@ describe('GET /api/tasks/:id', () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it('says why a task failed, and what it was', async () => {
+  it('returns the error of a failed task, and its instruction', async () => {
     const begun = await begin(scene, 'failing');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: '' });
     const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'more' } });
@@ -69,7 +69,7 @@ describe('GET /api/tasks/:id', () => {
     expect(await taskOf(begun.taskId)).toMatchObject({ state: 'completed', result: '' });
   });
 
-  it('gives the text of a prompt as the result of a task that waits', async () => {
+  it('returns the text of a prompt as the result of a waiting task', async () => {
     const begun = await begin(scene, 'waiting');
     scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Sure?', result: 'I would delete it.' });
     await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
@@ -80,7 +80,7 @@ describe('GET /api/tasks/:id', () => {
     });
   });
 
-  it('counts a task as expired from the moment its time ends, whether it was noticed or not', async () => {
+  it('counts a task as expired from the moment its time is up, before any sweep', async () => {
     const { deviceId } = await registerDevice(scene.relay);
     const { id, taskId } = await create({ deviceId, queueTtlSeconds: 1 });
     const { createdAt } = await taskOf(taskId);
@@ -90,7 +90,7 @@ describe('GET /api/tasks/:id', () => {
     expect(Date.parse(task.finishedAt!) - Date.parse(createdAt)).toBe(1000);
   });
 
-  it('does not know what never was or belongs to another user', async () => {
+  it('returns 404 for a task that never existed or belongs to another user', async () => {
     const { taskId } = await begin(scene, 'mine');
     expectRefusal(await read(taskId, 'mallory'), 'TASK_NOT_FOUND');
     for (const id of ['never', 'a/b:c', "'; --", 'x'.repeat(600)]) expectRefusal(await read(id), 'TASK_NOT_FOUND');

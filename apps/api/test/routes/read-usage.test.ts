@@ -1,4 +1,7 @@
-/** Figures of use of a machine by day: the api asks the daemon, wherever it is connected, and passes its answer on to the app. */
+/**
+ * Usage figures of a machine by day: the api asks the daemon, wherever it is connected, and forwards its answer to the
+ * app.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 import { expectRefusal } from '../answers.ts';
@@ -26,7 +29,7 @@ describe('§2: GET /api/devices/:id/usage', () => {
   const since = '2026-01-02T08:00:00.000Z';
   const figures = { day: '2026-03-14', turns: 3, cost: { amount: 1.42, currency: 'USD' }, tokens: 41_200 };
 
-  it('answers with the figures of the daemon, from whichever instance holds it', async () => {
+  it("returns the daemon's figures, from any instance", async () => {
     const asked = read();
     const odd = { day: '2026-03-15', agent_type: 'codex', turns: 1, cost: { amount: 1e9, currency: 'USD' } };
     const request = await answer({ days: [{ ...figures, agent_type: 'claude_code' }, odd], since });
@@ -36,7 +39,7 @@ describe('§2: GET /api/devices/:id/usage', () => {
       200,
       {
         deviceId: daemon.deviceId,
-        // The relay leaves an impossible cost out.
+        // The relay omits an impossible cost.
         days: [
           { ...figures, agentType: 'claude_code' },
           { day: '2026-03-15', agentType: 'codex', turns: 1 },
@@ -46,7 +49,7 @@ describe('§2: GET /api/devices/:id/usage', () => {
     ]);
   });
 
-  it('never mixes two ranges that are read at the same time', async () => {
+  it('never mixes two simultaneous ranges', async () => {
     const [march1, march2] = [
       read({ ...march, to: '2026-03-01' }),
       read({ ...march, from: '2026-03-02', to: '2026-03-02' }),
@@ -61,7 +64,7 @@ describe('§2: GET /api/devices/:id/usage', () => {
     ]);
   });
 
-  it('refuses a range of other than 1 to 92 days, and a zone that does not exist', async () => {
+  it('refuses a range of other than 1 to 92 days, and an unknown time zone', async () => {
     for (const query of [
       { ...march, to: '2026-02-28' },
       { ...march, to: '2026-06-01' },
@@ -76,7 +79,7 @@ describe('§2: GET /api/devices/:id/usage', () => {
     expect((await longest).body).toMatchObject({ days: [] });
   });
 
-  it('refuses a daemon without figures, a device of another person, a bad answer, and a device that is away', async () => {
+  it("refuses a daemon without figures, another user's device, an invalid answer, and an offline device", async () => {
     const plain = await connectDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'usage' } });
     expectRefusal(await read(march, { id: plain.deviceId }), 'NOT_SUPPORTED_BY_DEVICE');
     expectRefusal(await read(march, { user: 'bob' }), 'DEVICE_NOT_FOUND');

@@ -31,18 +31,18 @@ describe('GET /api/sessions with q, status and pinned', () => {
 
   it.each([
     ['a word of the title', 'deploy', ['deploy']],
-    ['the beginning of a word, in any case', 'PARS', ['parser']],
+    ['a prefix of a word, in any case', 'PARS', ['parser']],
     ['a part of a path', 'tree', ['parser']],
     ['the project', 'garden', ['parser']],
     ['the last message, with letters beyond ASCII', 'überall', ['parser']],
     ['several words, wherever they are', 'shop 502 prod', ['deploy']],
-    ['words of which one is missing', 'shop garden', []],
+    ['nothing for several words if one is missing', 'shop garden', []],
     ['characters of a script without spaces', '漢字', ['kanji']],
-    ['the middle of a word', 'eploy', []],
-    ['signs alone', "' & !:* \\", []],
-    ['performance 2: no beginning of one letter', 'd', []],
-    ['performance 2: a beginning of two letters', 'de', ['deploy']],
-    ['signs around a word', "'deploy':* & !x'", []],
+    ['nothing for the middle of a word', 'eploy', []],
+    ['nothing for punctuation alone', "' & !:* \\", []],
+    ['performance 2: nothing for a prefix of one letter', 'd', []],
+    ['performance 2: a prefix of two letters', 'de', ['deploy']],
+    ['nothing for punctuation around two words', "'deploy':* & !x'", []],
     ['the same with its words', "'deploy':*", ['deploy']],
   ])('finds %s', async (_what, q, expected) => {
     expect(await found(q)).toEqual(expected);
@@ -52,7 +52,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
     expect(await found('deploy', 'bob')).toEqual([]);
   });
 
-  it('finds what a session says now, and no longer what it said before', async () => {
+  it('finds the present text of a session, and not its earlier text', async () => {
     const { id, taskId } = await begin(scene, 'words', 'begin with zebras');
     expect(await found('zebra')).toEqual(['words']);
     scene.daemon.event(taskId, 'TASK_COMPLETE', { result: 'ended with giraffes' });
@@ -64,7 +64,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
     expect(await found('giraffe')).toEqual([]);
   });
 
-  it('pages through what it found, and knows archived ones apart', async () => {
+  it('pages through its results, and filters archived sessions', async () => {
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three'])
       ids.push((await beginAndEnd(scene, `paged ${name}`, `penguin ${name}`)).id);
@@ -77,11 +77,11 @@ describe('GET /api/sessions with q, status and pinned', () => {
     expect(await list({ q: 'peng', archived: 'all' })).toHaveLength(3);
   });
 
-  it('refuses what is too long', async () => {
+  it('refuses a query that is too long', async () => {
     expectRefusal(await scene.relay.call('listSessions', { query: { q: 'x'.repeat(201) } }), 'INVALID_REQUEST', 'q');
   });
 
-  it('counts a session whose only hope has expired as failed, in each filter', async () => {
+  it('counts a session as failed if its only task has expired, in each filter', async () => {
     const registration = await registerDevice(scene.relay);
     const body = { deviceId: registration.deviceId, message: 'too late', queueTtlSeconds: 1 };
     const { id } = (await scene.relay.call('createSession', { body })).body;
@@ -92,7 +92,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       return at;
     };
     expect(await statuses()).toEqual(['pending']);
-    // The sweep of a gateway says so; the list is not to wait for it.
+    // A gateway's sweep settles it; the list must not wait for that.
     for (;;) {
       const [session] = (await list({ q: 'late' })).filter((one) => one.id === id);
       if (session?.status === 'failed') break;
@@ -100,7 +100,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
     expect(await statuses()).toEqual(['failed']);
   });
 
-  it('lists pinned ones, which stay where they were', async () => {
+  it('lists pinned sessions, which keep their position', async () => {
     const { id } = await beginAndEnd(scene, 'pinned');
     const before = (await scene.relay.call('updateSession', { params: { id }, body: { title: 'x' } })).body;
     const { body } = await scene.relay.call('updateSession', { params: { id }, body: { pinned: true } });
@@ -112,7 +112,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
   });
 
   describe('POST /api/sessions/bulk', () => {
-    it('archives what the filter means, a bounded part per call, and tells apps', async () => {
+    it('archives the sessions of the filter, a bounded part per call, and notifies apps', async () => {
       const app = await connectApp(scene.relay, { since: '' });
       const daemon = await connectDaemon(scene.relay);
       const entries = Array.from({ length: 103 }, (_, index) => ({
@@ -144,7 +144,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       await app.close();
     }, 120_000);
 
-    it('changes only those that are named, and leaves out names of nothing', async () => {
+    it('changes only named sessions, and skips unknown names', async () => {
       const app = await connectApp(scene.relay, { since: '' });
       const [one, two, three] = [await beginAndEnd(scene, 'n1'), await beginAndEnd(scene, 'n2'), await beginAndEnd(scene, 'n3')]; // prettier-ignore
       const call = async (action: 'archive' | 'delete', ids: string[], user?: string) =>
@@ -153,7 +153,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       expect(await call('archive', [one.id, two.id, 'nothing'])).toEqual({ changed: 2, more: false });
       expect(await call('delete', [three.id], 'bob')).toEqual({ changed: 0, more: false });
       expect(await call('delete', [])).toEqual({ changed: 0, more: false });
-      // Archived by now: a deletion means what is not, unless it says so.
+      // Archived by now: without a state, a deletion covers only sessions that are not archived.
       expect(await call('delete', [one.id, three.id])).toEqual({ changed: 1, more: false });
       await app.next('session_removed', (frame) => frame.sessionId === three.id);
       const left = (await list({ archived: 'true' })).map(({ id }) => id);
@@ -161,7 +161,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       await app.close();
     });
 
-    it('cancels what runs in a session that it deletes, and leaves those of others', async () => {
+    it("cancels running tasks of deleted sessions, and leaves other users' sessions alone", async () => {
       const { id, taskId } = await begin(scene, 'runs and goes', 'ostrich');
       const body = { action: 'delete' as const, filter: { q: 'ostrich' } };
       expect((await scene.relay.call('changeSessions', { body, user: 'bob' })).body).toEqual({
@@ -173,7 +173,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       expectRefusal(await scene.relay.call('readQueue', { params: { id } }), 'SESSION_NOT_FOUND');
     });
 
-    it('wants a filter', async () => {
+    it('requires a filter', async () => {
       const body = { action: 'delete' as const, filter: {} };
       expectRefusal(await scene.relay.call('changeSessions', { body }), 'INVALID_REQUEST', 'filter');
     });

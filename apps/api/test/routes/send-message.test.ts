@@ -39,13 +39,13 @@ describe('POST /api/sessions/:id/messages', () => {
     expect(active.session).toMatchObject({ lastTask: { id: body.taskId }, lastMessage: 'and now?' });
   });
 
-  it('continues a session that was started locally, in its place', async () => {
+  it('continues a session that was started locally, in its folder', async () => {
     const id = await report(scene, 'desk', { project: '/home/alice/it' });
     const { taskId } = await sent(id, 'go on');
     expect(await resumed(taskId)).toMatchObject({ session_id: 'desk', project_path: '/home/alice/it' });
   });
 
-  it('takes every id the session ever had, and answers with the one it has now', async () => {
+  it('accepts every id the session ever had, and returns its present one', async () => {
     const begun = await beginAndEnd(scene, 'a/b:c d');
     for (const id of [begun.placeholder, begun.id]) {
       const { sessionId, taskId } = await sent(id, `to ${id}`);
@@ -56,7 +56,7 @@ describe('POST /api/sessions/:id/messages', () => {
     }
   });
 
-  it('queues behind what runs, in order', async () => {
+  it('queues behind the running task, in order', async () => {
     const begun = await begin(scene, 'busy');
     const first = await sent(begun.id, 'first');
     const second = await sent(begun.id, 'second');
@@ -70,7 +70,7 @@ describe('POST /api/sessions/:id/messages', () => {
     ).toHaveLength(2);
   });
 
-  it('queues behind a first task that has not been named yet', async () => {
+  it('queues behind a first task without a session name', async () => {
     const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
@@ -81,7 +81,7 @@ describe('POST /api/sessions/:id/messages', () => {
     expect(await resumed(taskId)).toMatchObject({ session_id: 'named late', message: 'at once' });
   });
 
-  it('answers a prompt only with what was said after it', async () => {
+  it('answers a prompt only with a later message', async () => {
     const begun = await begin(scene, 'asking');
     const before = await sent(begun.id, 'yes, before it asked');
     scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Delete everything?' });
@@ -93,17 +93,17 @@ describe('POST /api/sessions/:id/messages', () => {
     expect(await resumed(before.taskId)).toMatchObject({ message: 'yes, before it asked' });
   });
 
-  it('refuses the twenty-first message that waits', async () => {
+  it('refuses the twenty-first queued message', async () => {
     const begun = await begin(scene, 'crowded');
     for (let n = 0; n < 20; n += 1) await sent(begun.id, `number ${n}`);
     expectRefusal(await send(begun.id, { content: 'one too many' }), 'QUEUE_FULL', '20');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'next' });
-    // The first of them is with the daemon: nineteen wait.
+    // The daemon has the first of them: nineteen are queued.
     await scene.daemon.next('task_resume', (frame) => frame.message === 'number 0');
     expect((await send(begun.id, { content: 'there is room again' })).status).toBe(202);
   });
 
-  it('does not queue for a device that is away when it shall not wait', async () => {
+  it('fails for a device that is away if it must not wait', async () => {
     const daemon = await connectDaemon(scene.relay);
     const id = await report({ ...scene, daemon }, 'away');
     await daemon.close();
@@ -115,7 +115,7 @@ describe('POST /api/sessions/:id/messages', () => {
     });
   });
 
-  it('has nowhere to go when the first task ended without a name', async () => {
+  it('fails when the first task completed without a session name', async () => {
     const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
@@ -130,7 +130,7 @@ describe('POST /api/sessions/:id/messages', () => {
     });
   });
 
-  it('is heard by all sockets of the user: the message, then the session', async () => {
+  it('reaches all sockets of the user: the message, then the session', async () => {
     const { id } = await beginAndEnd(scene, 'heard');
     const { message } = await sent(id, 'everybody listen');
     expect(
@@ -142,7 +142,7 @@ describe('POST /api/sessions/:id/messages', () => {
     await updateOf(scene.app, id, ({ lastMessage }) => lastMessage === 'everybody listen');
   });
 
-  it('says the same thing twice when it is sent twice', async () => {
+  it('repeats an equal text that is sent twice', async () => {
     const begun = await begin(scene, 'twice');
     const bodies = [await sent(begun.id, 'again'), await sent(begun.id, 'again')];
     for (const { message } of bodies)
@@ -154,10 +154,10 @@ describe('POST /api/sessions/:id/messages', () => {
     ['no content', {}, 'content'],
     ['empty content', { content: '' }, 'content'],
     ['blank content', { content: '\n ' }, 'content'],
-    ['content that is no text', { content: ['a'] }, 'content'],
-    ['a time that is none', { content: 'x', queueTtlSeconds: 'soon' }, 'queueTtlSeconds'],
+    ['content that is not text', { content: ['a'] }, 'content'],
+    ['an invalid time', { content: 'x', queueTtlSeconds: 'soon' }, 'queueTtlSeconds'],
     ['a negative time', { content: 'x', queueTtlSeconds: -1 }, 'queueTtlSeconds'],
-    ['a time past a day', { content: 'x', queueTtlSeconds: 86_401 }, 'queueTtlSeconds'],
+    ['a time over a day', { content: 'x', queueTtlSeconds: 86_401 }, 'queueTtlSeconds'],
   ])('refuses %s and names the field', async (_what, body, field) => {
     expectRefusal(await send('x:scripted:y', body), 'INVALID_REQUEST', field);
   });
@@ -166,7 +166,7 @@ describe('POST /api/sessions/:id/messages', () => {
     expectRefusal(await send('x:scripted:y', { content: 'x'.repeat(256 * 1024 + 1) }), 'PAYLOAD_TOO_LARGE', 'content');
   });
 
-  it('does not know what never was, was deleted, or belongs to another user', async () => {
+  it('returns 404 for a session that never existed, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await send(id, { content: 'hi' }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });

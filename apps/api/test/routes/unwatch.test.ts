@@ -25,7 +25,7 @@ describe('DELETE /api/watched-sessions', () => {
   it.each([
     ['in the body', (id: string) => scene.relay.call('DELETE', path, { body: { sessionId: id } })],
     ['in the query', (id: string) => scene.relay.call('DELETE', `${path}?sessionId=${encodeURIComponent(id)}`)],
-  ])('takes the id %s, and tells daemon and apps', async (where, unwatch) => {
+  ])('accepts the id %s, and notifies daemon and apps', async (where, unwatch) => {
     const nativeId = `a/b:c ${where}`;
     const id = await watched(nativeId);
     expect(expectSuccess('unwatch', 200, await unwatch(id))).toEqual({ sessionId: id, watched: false });
@@ -34,13 +34,13 @@ describe('DELETE /api/watched-sessions', () => {
     expect((await scene.relay.call('GET', path)).body.sessionIds).not.toContain(id);
   });
 
-  it('takes the one in the body when both are sent', async () => {
+  it('uses the id in the body when both are sent', async () => {
     const id = await watched('both');
     const answer = await scene.relay.call('DELETE', `${path}?sessionId=x:scripted:y`, { body: { sessionId: id } });
     expect(answer.body).toEqual({ sessionId: id, watched: false });
   });
 
-  it('takes the query of clients that send an empty body with a content type', async () => {
+  it('uses the query of clients that send an empty body with a content type', async () => {
     const id = await watched('empty body');
     const answer = await request(scene.relay.url)
       .delete(path)
@@ -51,7 +51,7 @@ describe('DELETE /api/watched-sessions', () => {
     expect(answer.body).toEqual({ sessionId: id, watched: false });
   });
 
-  it('is 200 also for what is not watched, is unknown, or is no id at all', async () => {
+  it('is 200 also for an unwatched, an unknown or an invalid id', async () => {
     const id = await report(scene, 'never watched');
     for (const sessionId of [id, 'x:scripted:y', 'garbage'])
       expect(expectSuccess('unwatch', 200, await scene.relay.call('DELETE', path, { body: { sessionId } }))).toEqual({
@@ -60,7 +60,7 @@ describe('DELETE /api/watched-sessions', () => {
       });
   });
 
-  it('takes every id the session ever had, and answers with the one it has now', async () => {
+  it('accepts every id the session ever had, and returns its present one', async () => {
     const begun = await begin(scene, 'renamed');
     await scene.relay.call('POST', path, { body: { sessionId: begun.id } });
     const { body } = await scene.relay.call('DELETE', path, { body: { sessionId: begun.placeholder } });
@@ -78,10 +78,10 @@ describe('DELETE /api/watched-sessions', () => {
     ['nothing', path, undefined],
     ['an empty body', path, {}],
     ['an empty id', path, { sessionId: '' }],
-    ['an id that is no text', path, { sessionId: 7 }],
+    ['an id that is not text', path, { sessionId: 7 }],
     ['an empty id in the query', `${path}?sessionId=`, undefined],
     ['two ids in the query', `${path}?sessionId=a&sessionId=b`, undefined],
-    ['an id past all bounds', path, { sessionId: 'x'.repeat(5000) }],
+    ['an id over the limit', path, { sessionId: 'x'.repeat(5000) }],
   ])('refuses %s', async (_what, where, body) => {
     expectRefusal(
       await scene.relay.call('DELETE', where, body === undefined ? {} : { body }),

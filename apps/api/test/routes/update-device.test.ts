@@ -18,7 +18,7 @@ describe('PATCH /api/devices/:id', () => {
   const rename = (body: Record<string, unknown>, { id = device.deviceId, user = 'alice' } = {}) =>
     relay.call('PATCH', `/api/devices/${id}`, { user, body });
 
-  it('gives a device another name; the host name stays', async () => {
+  it('renames a device; its host name stays', async () => {
     const renamed = expectSuccess(
       'updateDevice',
       200,
@@ -29,16 +29,16 @@ describe('PATCH /api/devices/:id', () => {
   });
 
   it.each([
-    ['no name', {}],
+    ['a missing name', {}],
     ['an empty name', { name: '' }],
     ['a blank name', { name: ' \n' }],
-    ['a name that is no text', { name: 7 }],
-    ['a name past all bounds', { name: 'x'.repeat(201) }],
+    ['a name that is not text', { name: 7 }],
+    ['a name over the limit', { name: 'x'.repeat(201) }],
   ])('refuses %s', async (_what, body) => {
     expectRefusal(await rename(body), 'INVALID_REQUEST', 'name');
   });
 
-  it('does not know a device that never was, was removed, or belongs to another user', async () => {
+  it('returns 404 for a device that never existed, was removed, or belongs to another user', async () => {
     const removed = await registerDevice(relay);
     await relay.call('deleteDevice', { params: { id: removed.deviceId } });
     expectRefusal(await rename({ name: 'x' }, { id: 'never' }), 'DEVICE_NOT_FOUND');
@@ -46,7 +46,7 @@ describe('PATCH /api/devices/:id', () => {
     expectRefusal(await rename({ name: 'x' }, { user: 'mallory' }), 'DEVICE_NOT_FOUND');
   });
 
-  it('S12 S16: takes no name that a page could show as something else', async () => {
+  it('S12 S16: refuses a deceptive name', async () => {
     const wide = `a${'\u2003'.repeat(20)}(approved)`;
     const odd = ['\ufffc', 'x\u{1d159}', 'a\u{13437}b', '\u0301\u0301', wide];
     for (const name of ['a\u001b[2Jb', 'a\u202eb', 'a\u0000\u0007b', ...odd])

@@ -22,7 +22,7 @@ describe('PATCH /api/sessions/:id', () => {
     return (body.sessions as Session[]).find((session) => session.id === id);
   };
 
-  it('renames, and tells the apps', async () => {
+  it('renames, and notifies the apps', async () => {
     const id = await report(scene, 'renamed', { title: 'old' });
     const session = await patched(id, { title: '  new ' });
     expect(session).toMatchObject({ id, title: 'new', archived: false });
@@ -30,7 +30,7 @@ describe('PATCH /api/sessions/:id', () => {
     expect(await listed(id)).toEqual(session);
   });
 
-  it('keeps the name that a person gave when the daemon reports another', async () => {
+  it("keeps a person's title when the daemon reports another", async () => {
     const id = await report(scene, 'mine', { title: 'of the daemon' });
     await patched(id, { title: 'of the person' });
     scene.daemon.send({
@@ -41,7 +41,7 @@ describe('PATCH /api/sessions/:id', () => {
     expect(session).toMatchObject({ title: 'of the person' });
   });
 
-  it('archives and takes back, and tells the apps', async () => {
+  it('archives and restores, and notifies the apps', async () => {
     const id = await report(scene, 'archived', { title: 'stays' });
     expect(await patched(id, { archived: true })).toMatchObject({ archived: true, title: 'stays' });
     await updateOf(scene.app, id, ({ archived }) => archived);
@@ -49,7 +49,7 @@ describe('PATCH /api/sessions/:id', () => {
     await updateOf(scene.app, id, ({ archived }) => !archived);
   });
 
-  it('does both at once', async () => {
+  it('does both in one request', async () => {
     const id = await report(scene, 'both');
     expect(await patched(id, { title: 'both', archived: true })).toMatchObject({ title: 'both', archived: true });
   });
@@ -62,7 +62,7 @@ describe('PATCH /api/sessions/:id', () => {
     expect((await scene.relay.call('listSessions', { query: { limit: 1 } })).body.sessions[0]!.id).toBe(id);
   });
 
-  it('takes every id the session ever had, and does not disturb what runs', async () => {
+  it('accepts every id the session ever had, and does not disturb a running task', async () => {
     const begun = await begin(scene, 'a/b:c');
     expect(await patched(begun.placeholder, { title: 'by its first id' })).toMatchObject({
       id: begun.id,
@@ -73,12 +73,12 @@ describe('PATCH /api/sessions/:id', () => {
 
   it.each<[string, Record<string, unknown>, RegExp]>([
     ['nothing', {}, /./],
-    ['only what it does not know', { colour: 'green', status: 'idle' }, /title.*archived/],
+    ['only unknown fields', { colour: 'green', status: 'idle' }, /title.*archived/],
     ['an empty title', { title: '' }, /title/],
     ['a blank title', { title: ' \t' }, /title/],
-    ['a title past all bounds', { title: 'x'.repeat(201) }, /title/],
-    ['a title that is no text', { title: null }, /title/],
-    ['archived that is no yes or no', { archived: 'true' }, /archived/],
+    ['a title over the limit', { title: 'x'.repeat(201) }, /title/],
+    ['a title that is not text', { title: null }, /title/],
+    ['archived that is not a boolean', { archived: 'true' }, /archived/],
   ])('refuses %s and changes nothing', async (what, body, naming) => {
     const id = await report(scene, `refused ${what}`, { title: 'as it was' });
     const before = await listed(id);
@@ -86,7 +86,7 @@ describe('PATCH /api/sessions/:id', () => {
     expect(await listed(id)).toEqual(before);
   });
 
-  it('does not know what never was, was deleted, or belongs to another user', async () => {
+  it('returns 404 for a session that never existed, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await patch(id, { title: 'x' }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });

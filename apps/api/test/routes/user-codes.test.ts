@@ -3,11 +3,11 @@ import { type TestRelay, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { bearer, itAsksForCredentials } from '../credentials.ts';
 
-/** Reading, approving and denying what waits under a user code; and guessing one. */
+/** Reading, approving and denying a pending user code; and guessing one. */
 describe('/api/devices/code/:userCode', () => {
   let relay: TestRelay;
   beforeAll(async () => {
-    // Behind a proxy, so that each test can come from an address of its own.
+    // Uses a proxy, so that each test has a separate address.
     relay = await startRelay({ config: { trustProxy: 1 } });
   });
   afterAll(() => relay.stop());
@@ -36,7 +36,7 @@ describe('/api/devices/code/:userCode', () => {
   };
   const poll = (codes: Codes) => relay.call('pollCode', { user: null, body: { device_code: codes.device_code } });
 
-  it('shows who asks, from where, since when and until when', async () => {
+  it('shows the requesting machine, its address, and the start and expiry of the code', async () => {
     const codes = await ask({ 'X-Forwarded-For': '198.51.100.7' });
     const detail = expectSuccess('readCode', 200, await by('alice').read(codes.user_code)) as Record<string, string>;
     expect(detail).toEqual({
@@ -51,7 +51,7 @@ describe('/api/devices/code/:userCode', () => {
     expect(Math.round((Date.parse(detail.expiresAt!) - Date.parse(detail.requestedAt!)) / 1000)).toBe(900);
   });
 
-  it('takes the code however a person types it', async () => {
+  it('accepts the code in any typed form', async () => {
     const alice = by('alice');
     const { user_code } = await ask();
     for (const typed of [
@@ -103,7 +103,7 @@ describe('/api/devices/code/:userCode', () => {
     }
   });
 
-  it('of a code that is bound to a user is nothing to anybody else', async () => {
+  it('of a code that is bound to a user hides it from other users', async () => {
     const codes = await ask(bearer(relay.token('dave')));
     const stranger = by('mallory');
     for (const answer of [
@@ -116,7 +116,7 @@ describe('/api/devices/code/:userCode', () => {
     expectRefusal(await stranger.approve(codes.user_code), 'CODE_NOT_FOUND');
   });
 
-  it('does not know an expired code', async () => {
+  it('returns 404 for an expired code', async () => {
     const codes = await ask();
     await relay.database.sql.execute`
       UPDATE device_codes SET expires_at = now() - interval '1 second' WHERE user_code = ${codes.user_code}`;
@@ -129,10 +129,10 @@ describe('/api/devices/code/:userCode', () => {
       expectRefusal(answer, 'CODE_NOT_FOUND');
   });
 
-  describe('lets no one guess:', () => {
+  describe('prevents guessing:', () => {
     const wrong = ['BBBB-BBBB', 'AEIO-UAEI', 'short', 'x'.repeat(500), 'bbbb-bbbc', 'BBBB-BBBD'];
 
-    it('after five wrong codes a user gets no answer, not even to a right one', async () => {
+    it('after five wrong codes a user gets no answer, not even for a correct one', async () => {
       const codes = await ask();
       const kinds = ['read', 'approve', 'deny'] as const;
       for (const [n, code] of wrong.slice(0, 5).entries())
@@ -144,7 +144,7 @@ describe('/api/devices/code/:userCode', () => {
       expectSuccess('approveCode', 200, await by('mallory').approve(codes.user_code));
     });
 
-    it('right codes cost nothing', async () => {
+    it('correct codes cost nothing', async () => {
       const frank = by('frank');
       for (let n = 0; n < 8; n += 1) {
         const { user_code } = await ask();
@@ -154,7 +154,7 @@ describe('/api/devices/code/:userCode', () => {
       }
     });
 
-    it('right codes that many enter at the same time cost nothing: thirty people of one address, one person eight times', async () => {
+    it('many correct codes at the same time cost nothing: thirty users of one address, one user eight times', async () => {
       const address = freshAddress();
       const many = Array.from({ length: 30 }, (_, n) => by(`neighbour ${n}`, address));
       const people = [...many, ...Array.from({ length: 8 }, () => by('gina'))];
@@ -163,7 +163,7 @@ describe('/api/devices/code/:userCode', () => {
       expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     });
 
-    it('guesses at the same time are counted like those after one another', async () => {
+    it('simultaneous guesses count like sequential ones', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => by('hasty').read('BBBB-BBBB')));
       expect(answers.filter(({ status }) => status === 404)).toHaveLength(5);
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);

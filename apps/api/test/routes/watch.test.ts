@@ -15,7 +15,7 @@ describe('POST /api/watched-sessions', () => {
   const watch = (body: Record<string, unknown>, user = 'alice') =>
     scene.relay.call('POST', '/api/watched-sessions', { user, body });
 
-  it('is 201 the first time and 200 after, and the daemon hears of it once, with the path that it reported', async () => {
+  it('is 201 the first time and 200 after, and the daemon gets it once, with the path that it reported', async () => {
     const id = await report(scene, 'watched', { file_path: 'C:\\sessions\\a b.jsonl' });
     const first = await watch({ sessionId: id });
     expect(expectSuccess('watch', 201, first)).toEqual({ sessionId: id, watched: true });
@@ -30,7 +30,7 @@ describe('POST /api/watched-sessions', () => {
     expect(await scene.daemon.next('watch_session')).toMatchObject({ session_id: 'marker', file_path: '' });
   });
 
-  it('shows in the session and tells the apps', async () => {
+  it('appears in the session and notifies the apps', async () => {
     const id = await report(scene, 'shown');
     await watch({ sessionId: id });
     await updateOf(scene.app, id, ({ watched }) => watched);
@@ -38,7 +38,7 @@ describe('POST /api/watched-sessions', () => {
     expect(body.sessions).toContainEqual(expect.objectContaining({ id, watched: true }));
   });
 
-  it('takes a session without a name; the daemon hears of it when it has named it', async () => {
+  it('accepts a session without a name; the daemon gets the watch after it named the session', async () => {
     const { body } = await scene.relay.call('createSession', {
       body: { deviceId: scene.daemon.deviceId, message: 'hello' },
     });
@@ -51,28 +51,28 @@ describe('POST /api/watched-sessions', () => {
     );
   });
 
-  it('takes every id the session ever had, and answers with the one it has now', async () => {
+  it('accepts every id the session ever had, and returns its present one', async () => {
     const begun = await begin(scene, 'a/b:c');
     expect((await watch({ sessionId: begun.placeholder })).body).toEqual({ sessionId: begun.id, watched: true });
     expect((await watch({ sessionId: begun.id })).status).toBe(200);
   });
 
-  it('takes a session whose native id is as long as one may be', async () => {
+  it('accepts a session with a native id of the maximum length', async () => {
     const id = await report(scene, 'n'.repeat(512));
     expectSuccess('watch', 201, await watch({ sessionId: id }));
     expectSuccess('listWatched', 200, await scene.relay.call('listWatched'));
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['no id', {}],
+    ['a missing id', {}],
     ['an empty id', { sessionId: '' }],
-    ['an id that is no text', { sessionId: ['x'] }],
-    ['an id past all bounds', { sessionId: `x:y:${'z'.repeat(5000)}` }],
+    ['an id that is not text', { sessionId: ['x'] }],
+    ['an id over the limit', { sessionId: `x:y:${'z'.repeat(5000)}` }],
   ])('refuses %s', async (_what, body) => {
     expectRefusal(await watch(body), 'INVALID_REQUEST', 'sessionId');
   });
 
-  it('does not know what never was, was deleted, or belongs to another user', async () => {
+  it('returns 404 for a session that never existed, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await watch({ sessionId: id }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });

@@ -16,7 +16,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 async function createCommand(typed: string | undefined, options: CreateOptions, terminal: Terminal): Promise<void> {
-  if (typed === undefined) throw usage('Say which device is meant: relay acp-token <device>.');
+  if (typed === undefined) throw usage('Name the device: relay acp-token <device>.');
   const { relay, say } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const scopes: AcpScope[] = options.readOnly ? ['sessions:read'] : [...acpScopes];
@@ -55,21 +55,21 @@ async function listCommand(options: CommonOptions, terminal: Terminal): Promise<
 async function revokeCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   await relay.call('revokeAcpToken', { params: { id } });
-  say({ id, revoked: true }, () => 'Revoked. Clients that were connected with it are disconnected.\n');
+  say({ id, revoked: true }, () => 'Revoked. Clients that used it are disconnected.\n');
 }
 
 export function addAcpTokenCommands(program: Command, run: Run): void {
   const tokens = addCommand(
     program,
     'acp-token',
-    'make a token with which an ACP client on a phone or in a browser reaches a device',
+    'make a token that lets an ACP client on a phone or in a browser reach a device',
     'relay acp-token laptop --name "My phone"',
     'relay acp-token laptop --read-only',
     'relay acp-token list',
   )
     .argument('[device]', 'id or name')
-    .option('--name <text>', 'the client that it is for')
-    .option('--read-only', 'it may read, and not send, answer or cancel')
+    .option('--name <text>', 'the client that uses it')
+    .option('--read-only', 'it can read, but not send, answer or cancel')
     .action(run(createCommand));
   addCommand(tokens, 'list', 'list the tokens of ACP clients', 'relay acp-token list').action(run(listCommand));
   addCommand(tokens, 'revoke', 'revoke a token of an ACP client', 'relay acp-token revoke 01KKNS0W7M4GQ0C3Y5R8T2V6XC')

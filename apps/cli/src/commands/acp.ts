@@ -33,7 +33,7 @@ export async function acpCommand(typed: string | undefined, options: AcpOptions,
       cwd: options.cwd,
       mappings,
       queueSeconds,
-      folderHelp: 'Choose one with --cwd, or say which folder it is with --map.',
+      folderHelp: 'Choose one with --cwd, or name its folder with --map.',
       isPassing: (error) => error instanceof Failure && error.exitCode === exitCodes.temporary,
       log: (line) => terminal.err(`${line}\n`),
     });
@@ -49,7 +49,7 @@ async function onlyDevice(relay: Relay): Promise<Device> {
   if (device && devices.length === 1) return device;
   throw usage(
     device
-      ? `Say which device is meant: relay acp <device>, with one of ${devices.map(({ name }) => oneLine(name)).join(', ')}.`
+      ? `Name the device: relay acp <device>, with one of ${devices.map(({ name }) => oneLine(name)).join(', ')}.`
       : 'You have no device yet. Connect a machine to your account first.',
   );
 }

@@ -60,19 +60,19 @@ export function addAgentCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'release',
-    'end the program that holds a session on its machine, so that the session can continue here',
+    'close the program that holds a session on its machine, so that the session can continue here',
     'relay release k3j9x2ab',
     'relay release k3j9x2ab --stop-turn',
   )
     .argument('<session>', 'id or part of it')
-    .option('--stop-turn', 'also while that program works, which interrupts its turn')
+    .option('--stop-turn', 'even while that program works; interrupts its turn')
     .action(run(releaseCommand));
 
   reading(
     addCommand(
       program,
       'attach',
-      'open a window on a session in this terminal: it shows what happens, takes messages and answers questions',
+      'open a session in this terminal: follow it, send messages and answer questions',
       'relay attach k3j9x2ab',
       'relay attach                                      the newest session of this folder',
     )
@@ -83,7 +83,7 @@ export function addAgentCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'desk',
-    'free a session here, and print the command that continues it in a terminal of its machine',
+    'release a session here, and print the command that continues it in a terminal of its machine',
     'relay desk k3j9x2ab',
     'relay desk k3j9x2ab --go',
   )

@@ -40,7 +40,7 @@ function moment(typed: string, now: Date): Date {
   if (date) {
     const [year, month, day] = [Number(date[1]), Number(date[2]), Number(date[3])];
     if (month < 1 || month > 12 || day < 1 || day > new Date(year, month, 0).getDate())
-      throw usage(`"${typed}" is no date.`);
+      throw usage(`"${typed}" is not a date.`);
     return at(typed, year, month - 1, day, date[4]!, date[5]!);
   }
   const exact = /[Zz]$|[+-]\d\d:\d\d$/.test(typed) ? new Date(typed) : new Date(NaN);
@@ -51,6 +51,6 @@ function moment(typed: string, now: Date): Date {
 
 /** Uses the zone of this computer. A time in a daylight-saving gap moves to the same span after the gap. */
 function at(typed: string, year: number, month: number, day: number, hours: string, minutes: string): Date {
-  if (Number(hours) > 23 || Number(minutes) > 59) throw usage(`"${typed}" is no time of a day.`);
+  if (Number(hours) > 23 || Number(minutes) > 59) throw usage(`"${typed}" is not a time of day.`);
   return new Date(year, month, day, Number(hours), Number(minutes));
 }

@@ -103,7 +103,7 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
       return tell(free ? line : `The session is not free: ${why ?? ''}`);
     }
     const { tasks } = await relay.call('readQueue', { params });
-    tell(tasks.length === 0 ? 'No message waits.' : tasks.map(({ content }) => oneLine(content)).join(' · '));
+    tell(tasks.length === 0 ? 'No messages are queued.' : tasks.map(({ content }) => oneLine(content)).join(' · '));
   };
 
   const enter = (): unknown => {

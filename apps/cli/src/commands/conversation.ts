@@ -65,10 +65,10 @@ export function addConversationCommands(program: Command, run: Run): void {
       )
         .argument('<session>', 'id or part of it')
         .argument('[message]', 'the message; "-" or a pipe reads standard input')
-        .option('--now', 'into the turn that runs, without waiting for its end')
+        .option('--now', 'into the running turn, without waiting for it to complete')
         .option(
           '--desk <choice>',
-          'while a terminal has the session open: take (close it there first) or wait (send when it was closed)',
+          'while a terminal has the session open: take (close it there first) or wait (send once it is closed)',
         ),
     ),
   ).action(run(sendCommand));
@@ -83,7 +83,7 @@ export function addConversationCommands(program: Command, run: Run): void {
   )
     .argument('[device]', 'id or name (default: the only one)')
     .option('--agent <type>', 'one of the agents that "relay devices" lists for it (default: the first)')
-    .option('--cwd <folder>', 'folder on the device for every session (default: that of the editor)')
+    .option('--cwd <folder>', 'folder on the device for every session (default: the folder of the editor)')
     .option(
       '--map <local=remote>',
       'a folder here and its name on the device; may be repeated',

@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   busy: 'The agent is working. Stop it or wait, then the command works.',
   question: 'A question is open. Answer it first.',
   held: 'A terminal has the session open already.',
-  waiting: 'A message waits until the session was closed there.',
+  waiting: 'A message waits until the session is closed there.',
 };
 const reasonFor = ({ free, why }: DeskState): string =>
   free ? 'Nothing runs here, so the session is free.' : (reasons[why ?? ''] ?? 'The session is not free.');

@@ -7,7 +7,7 @@ export function addInboxCommands(program: Command, run: Run): void {
   const inbox = addCommand(
     program,
     'inbox',
-    'list what waits for you: questions, failures, machines that stay away, turns that ended',
+    'list the items that wait for you: questions, failures, machines that stay away, completed turns',
     'relay inbox',
     'relay inbox --kind question --json',
     'relay inbox --watch',
@@ -26,7 +26,7 @@ export function addInboxCommands(program: Command, run: Run): void {
     'relay inbox ack --all',
   )
     .argument('[item]', 'the beginning of its id')
-    .option('--all', 'all that need no answer')
+    .option('--all', 'all items that need no answer')
     .action(run(ackInboxCommand));
   addCommand(
     inbox,

@@ -22,7 +22,7 @@ export function addNotifyCommands(program: Command, run: Run): void {
   addCommand(
     notify,
     'add',
-    'add a topic of ntfy or a webhook',
+    'add an ntfy topic or a webhook',
     'relay notify add ntfy my-secret-topic',
     'relay notify add ntfy garden --server https://ntfy.example.com --token tk_…',
     'relay notify add webhook https://example.com/hook --causes needs_you,failed --detail title',
@@ -30,12 +30,12 @@ export function addNotifyCommands(program: Command, run: Run): void {
     .argument('<kind>', 'ntfy or webhook')
     .argument('<address>', 'the topic, or the address of the webhook')
     .option('--name <name>', 'a name for it (default: its host)')
-    .option('--server <address>', 'the server of ntfy (default: https://ntfy.sh)')
-    .option('--token <token>', 'an access token of the server of ntfy')
-    .option('--causes <list>', 'needs_you,failed: these alone; done=off,unknown=all: levels of this address')
+    .option('--server <address>', 'the ntfy server (default: https://ntfy.sh)')
+    .option('--token <token>', 'an access token of the ntfy server')
+    .option('--causes <list>', 'needs_you,failed: only these; done=off,unknown=all: levels of this address')
     .option('--group <name>', 'tried only after an older address of this group failed')
-    .option('--delay <seconds>', 'notify it only of what is still open after this time')
-    .option('--detail <detail>', 'none: say only that something waits; title: name the session (default: none)')
+    .option('--delay <seconds>', 'notify it only of items that are still open after this time')
+    .option('--detail <detail>', 'none: only mention that an item waits; title: name the session (default: none)')
     .action(run(addNotifyCommand));
 
   const named = (name: string, description: string, action: ReturnType<Run>) =>
@@ -44,13 +44,13 @@ export function addNotifyCommands(program: Command, run: Run): void {
       .action(action);
   named('test', 'send a test and wait for its outcome', run(testNotifyCommand));
   named('pause', 'stop notifying it', run(pauseNotifyCommand('paused')));
-  named('resume', 'end a pause', run(pauseNotifyCommand('active')));
+  named('resume', 'resume it after a pause', run(pauseNotifyCommand('active')));
   named('remove', 'remove it', run(removeNotifyCommand));
 
   addCommand(
     notify,
     'settings',
-    'show what you are notified of, and when, or change it',
+    'show or change the events and times of your notifications',
     'relay notify settings',
     'relay notify settings --set done=all,failed=watched,device=off',
   )
@@ -66,7 +66,7 @@ export function addNotifyCommands(program: Command, run: Run): void {
   )
     .argument('<hours>', 'like 22:00-07:00, or off')
     .option('--zone <name>', 'the time zone (default: of this machine)')
-    .option('--days <list>', 'on which they begin: mon, tue, … (default: every day)')
+    .option('--days <list>', 'the days on which they begin: mon, tue, … (default: every day)')
     .option('--let <causes>', 'causes that are not held (default: needs_you)')
     .action(run(quietCommand));
   addCommand(
@@ -83,7 +83,7 @@ export function addNotifyCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'notifications',
-    'list your notifications, and what became of each at each address',
+    'list your notifications with their outcome at each address',
     'relay notifications',
     'relay notifications --limit 5 --json',
   )

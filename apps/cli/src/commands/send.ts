@@ -71,7 +71,7 @@ export async function answerCommand(
   options: AnswerOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (options.set) throw usage('An answer takes no --set: its turn goes on as it is.');
+  if (options.set) throw usage('An answer takes no --set: its turn keeps its settings.');
   if (timeOf(options) !== undefined) throw usage('An answer takes neither --at nor --in: it is sent now.');
   if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
     throw usage('Give only one of a text, --option and --field.');
@@ -147,7 +147,7 @@ function optionOf({ options }: Prompt, typed: string): Prompt['options'][number]
 }
 
 const ways = {
-  now: 'It goes into the turn that runs.',
+  now: 'It goes into the running turn.',
   next: 'No turn runs, so it begins the next one.',
 } as const;
 

@@ -31,11 +31,11 @@ interface ReleaseOptions extends CommonOptions {
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  released: 'The program that held the session has ended.',
+  released: 'The program that held the session was closed.',
   not_held: 'No program held the session.',
   busy: 'The session is in the middle of a turn, so it was not released. Use --stop-turn to interrupt the turn.',
   foreign: 'Something other than your agent holds the session, so it was not released.',
-  shared: 'The program that holds the session runs other sessions too, so it was not ended.',
+  shared: 'The program that holds the session runs other sessions too, so it was not closed.',
   unknown_session: 'The device has no such session.',
   failed: 'The session could not be released.',
 };

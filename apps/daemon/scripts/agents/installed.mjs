@@ -63,6 +63,21 @@ const settings = {
     KIMI_MODEL_PROVIDER_TYPE: 'openai',
     KIMI_CODE_HOME: join(home, '.kimi-code'),
   }),
+  pi: (home, url) => {
+    const provider = {
+      baseUrl: `${url}/v1`,
+      apiKey: 'none',
+      api: 'openai-completions',
+      models: [{ id: 'mock-model', reasoning: true }],
+    };
+    put(join(home, '.pi/agent/models.json'), { providers: { mock: provider } });
+    put(join(home, '.pi/agent/settings.json'), {
+      defaultProvider: 'mock',
+      defaultModel: 'mock-model',
+      quietStartup: true,
+    });
+    return { PI_OFFLINE: '1' };
+  },
   nanocoder: (home, url) => ({
     NANOCODER_PROVIDERS: JSON.stringify([
       { name: 'mock', baseUrl: `${url}/v1`, apiKey: 'none', models: ['mock-model'] },
@@ -80,12 +95,12 @@ function put(file, value) {
 }
 
 /** Installs one package of npm into the cache, once; the path of a file in it. */
-function install(folderName, wanted, file) {
+function install(folderName, wanted, file, drives = []) {
   const folder = join(cache, folderName);
   const path = join(folder, 'node_modules', file);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', wanted];
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', wanted, ...drives];
   const { status } = spawnSync('npm', args, { stdio: 'inherit' });
   if (status !== 0 || !existsSync(path)) throw new Error(`${wanted} could not be installed`);
   return path;
@@ -105,14 +120,15 @@ function pathFor({ node = '0' }) {
  */
 export function installedAgent(name, modelUrl) {
   const preset = presetOf(name);
-  const { package: packageName, version } = preset.install;
-  const program = install(`${name}-${version}`, `${packageName}@${version}`, join('.bin', preset.command));
+  const { package: packageName, version, drives } = preset.install;
+  const file = join('.bin', preset.command);
+  const program = install(`${name}-${version}`, `${packageName}@${version}`, file, drives ? [drives] : []);
   const home = realpathSync(mkdtempSync(join(tmpdir(), `relay-agents-${name}-`)));
   const project = join(home, 'project');
   mkdirSync(project);
   const env = {
     ...preset.env,
-    PATH: pathFor(preset),
+    PATH: drives ? [dirname(program), pathFor(preset)].join(delimiter) : pathFor(preset),
     HOME: home,
     XDG_CONFIG_HOME: '',
     XDG_DATA_HOME: '',

@@ -16,12 +16,13 @@
 //   @@ask QUESTION      call the agent's ask-the-user tool (if it offers one)
 //   @@plan A;B;C        call the agent's todo/plan tool
 //   @@tool NAME JSON    call the tool of that name, of an MCP server as well; {{key}} in JSON is that value of an earlier result
+//   @@together N        call the tools of the next N directives in one answer
 //   @@think TEXT        emit a reasoning block (where the wire format has one), then continue
 //   @@slow N            stream N words, 100 ms apart (to test cancel)
 //   @@fail STATUS       answer with that HTTP status
 //   @@hang              accept the request and never answer
 //   @@history           answer with the part of the conversation that the request contains
-// Tool directives run in order, one per model call, skipping tools that the agent does not offer; when all are done the answer is
+// Tool directives run in order, one per model call or N together, skipping tools that the agent does not offer; when all are done the answer is
 // "DONE <text of last tool result>". No directive: the answer is "ECHO <text>".
 //
 // Usage: node mock-llm.mjs [--port 0] [--log requests.jsonl] [--dump DIR] First stdout line: {"port":N}
@@ -54,7 +55,8 @@ function fromAnthropic(b) {
     for (const blk of m.content ?? []) {
       if (blk.type === 'text') turns.push({ role: m.role, text: blk.text });
       else if (blk.type === 'tool_use') turns.push({ role: 'call', text: blk.name });
-      else if (blk.type === 'tool_result') turns.push({ role: 'tool', text: textOf(blk.content) });
+      else if (blk.type === 'tool_result')
+        turns.push({ role: 'tool', id: blk.tool_use_id, isError: blk.is_error === true, text: textOf(blk.content) });
     }
   }
   const tools = (b.tools ?? []).map((t) => ({ name: t.name, schema: t.input_schema ?? {} }));
@@ -64,7 +66,7 @@ function fromChat(b) {
   const turns = [];
   for (const m of b.messages ?? []) {
     if (m.role === 'system' || m.role === 'developer') continue;
-    if (m.role === 'tool') turns.push({ role: 'tool', text: textOf(m.content) });
+    if (m.role === 'tool') turns.push({ role: 'tool', id: m.tool_call_id, text: textOf(m.content) });
     else {
       for (const part of Array.isArray(m.content) ? m.content : [m.content])
         if (textOf(part)) turns.push({ role: m.role, text: textOf(part) });
@@ -84,7 +86,7 @@ function fromChat(b) {
 function fromResponses(b) {
   const turns = [];
   for (const i of typeof b.input === 'string' ? [{ role: 'user', content: b.input }] : (b.input ?? [])) {
-    if (/_output$/.test(i.type ?? '')) turns.push({ role: 'tool', text: textOf(i.output) });
+    if (/_output$/.test(i.type ?? '')) turns.push({ role: 'tool', id: i.call_id, text: textOf(i.output) });
     else if (/_call$/.test(i.type ?? '')) turns.push({ role: 'call', text: i.name ?? i.type });
     else if (i.role && i.role !== 'system' && i.role !== 'developer')
       for (const part of Array.isArray(i.content) ? i.content : [i.content])
@@ -262,19 +264,30 @@ export function decide({ turns, tools, jsonSchema }) {
         tools.find((t) => TOOL[d.kind].test(String(t.name).split(/__|\./).pop())));
   // A tool that makes one task is called once for each.
   const isOne = (d) => d.kind === 'plan' && /^taskcreate$/i.test(toolFor(d)?.name ?? '');
+  let answer = 0;
+  let room = 0;
   const steps = ds
-    .filter((d) => (d.kind === 'tool' || d.kind in TOOL) && toolFor(d))
+    .flatMap((d) => {
+      if (d.kind === 'together') [answer, room] = [answer + 1, Number(d.rest)];
+      if (!(d.kind === 'tool' || d.kind in TOOL) || !toolFor(d)) return [];
+      if (room > 0) room--;
+      else answer++;
+      return [{ ...d, answer }];
+    })
     .flatMap((d) => (isOne(d) ? d.rest.split(';').map((rest) => ({ ...d, rest: rest.trim() })) : [d]));
   const step = steps[results.length];
   if (step) {
-    const tool = toolFor(step);
+    const together = isOne(step)
+      ? [step]
+      : steps.slice(results.length).filter((one) => one.answer === step.answer && !isOne(one));
     return {
       act: 'tool',
       say: `Step ${results.length + 1}: ${step.kind}`,
       think,
-      name: tool.name,
-      namespace: tool.namespace,
-      args: toolArgs(step.kind, step, tool, results),
+      calls: together.map((one) => {
+        const tool = toolFor(one);
+        return { name: tool.name, namespace: tool.namespace, args: toolArgs(one.kind, one, tool, results) };
+      }),
     };
   }
   // Some agents merge several user messages into one: the newest final directive counts.
@@ -315,13 +328,13 @@ async function toAnthropic(res, b, a) {
   const id = 'msg_' + randomUUID().replace(/-/g, '').slice(0, 24),
     model = b.model;
   const usage = { input_tokens: 100, output_tokens: 20, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
-  const call = a.act === 'tool' && {
+  const calls = (a.calls ?? []).map(({ id: callId, name, args }) => ({
     type: 'tool_use',
-    id: 'toolu_' + randomUUID().replace(/-/g, '').slice(0, 22),
-    name: a.name,
-    input: a.args,
-  };
-  const stop = call ? 'tool_use' : 'end_turn';
+    id: callId,
+    name,
+    input: args,
+  }));
+  const stop = calls.length > 0 ? 'tool_use' : 'end_turn';
   if (!b.stream) {
     res.writeHead(200, { 'content-type': 'application/json' });
     return res.end(
@@ -330,7 +343,7 @@ async function toAnthropic(res, b, a) {
         type: 'message',
         role: 'assistant',
         model,
-        content: [{ type: 'text', text: a.text ?? a.say }, ...(call ? [call] : [])],
+        content: [{ type: 'text', text: a.text ?? a.say }, ...calls],
         stop_reason: stop,
         stop_sequence: null,
         usage,
@@ -382,14 +395,14 @@ async function toAnthropic(res, b, a) {
   )
     return;
   sse(res, 'content_block_stop', { type: 'content_block_stop', index: i++ });
-  if (call) {
+  for (const call of calls) {
     sse(res, 'content_block_start', { type: 'content_block_start', index: i, content_block: { ...call, input: {} } });
     sse(res, 'content_block_delta', {
       type: 'content_block_delta',
       index: i,
       delta: { type: 'input_json_delta', partial_json: JSON.stringify(call.input) },
     });
-    sse(res, 'content_block_stop', { type: 'content_block_stop', index: i });
+    sse(res, 'content_block_stop', { type: 'content_block_stop', index: i++ });
   }
   sse(res, 'message_delta', { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage });
   sse(res, 'message_stop', { type: 'message_stop' });
@@ -398,13 +411,13 @@ async function toAnthropic(res, b, a) {
 async function toChat(res, b, a) {
   const base = { id: 'chatcmpl-' + randomUUID(), created: Math.floor(Date.now() / 1000), model: b.model };
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
-  const call = a.act === 'tool' && {
-    index: 0,
-    id: 'call_' + randomUUID().slice(0, 8),
+  const calls = (a.calls ?? []).map(({ id, name, args }, index) => ({
+    index,
+    id,
     type: 'function',
-    function: { name: a.name, arguments: JSON.stringify(a.args) },
-  };
-  const finish = call ? 'tool_calls' : 'stop';
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  const finish = calls.length > 0 ? 'tool_calls' : 'stop';
   if (!b.stream) {
     res.writeHead(200, { 'content-type': 'application/json' });
     return res.end(
@@ -415,7 +428,11 @@ async function toChat(res, b, a) {
           {
             index: 0,
             finish_reason: finish,
-            message: { role: 'assistant', content: a.text ?? a.say, ...(call ? { tool_calls: [call] } : {}) },
+            message: {
+              role: 'assistant',
+              content: a.text ?? a.say,
+              ...(calls.length > 0 ? { tool_calls: calls } : {}),
+            },
           },
         ],
         usage,
@@ -433,7 +450,7 @@ async function toChat(res, b, a) {
   send({ role: 'assistant', content: '' });
   if (a.think) send({ reasoning_content: a.think });
   if (!(await pump(res, a, (w) => send({ content: w })))) return;
-  if (call) send({ tool_calls: [call] });
+  for (const call of calls) send({ tool_calls: [call] });
   send({}, finish);
   sse(res, null, { ...base, object: 'chat.completion.chunk', choices: [], usage });
   sse(res, null, '[DONE]');
@@ -507,17 +524,17 @@ async function toResponses(res, b, a) {
   const mDone = { ...m, status: 'completed', content: [part] };
   ev('response.output_item.done', { output_index: idx, item: mDone });
   out.push(mDone);
-  if (a.act === 'tool') {
+  for (const call of a.calls ?? []) {
     const f = {
       type: 'function_call',
       id: 'fc_' + randomUUID().slice(0, 8),
-      call_id: 'call_' + randomUUID().slice(0, 8),
-      name: a.name,
-      ...(a.namespace ? { namespace: a.namespace } : {}),
+      call_id: call.id,
+      name: call.name,
+      ...(call.namespace ? { namespace: call.namespace } : {}),
       arguments: '',
       status: 'in_progress',
     };
-    const args = JSON.stringify(a.args);
+    const args = JSON.stringify(call.args);
     ev('response.output_item.added', { output_index: out.length, item: f });
     ev('response.function_call_arguments.delta', { item_id: f.id, output_index: out.length, delta: args });
     ev('response.function_call_arguments.done', { item_id: f.id, output_index: out.length, arguments: args });
@@ -542,15 +559,15 @@ async function toGemini(res, b, a, stream) {
     usageMetadata,
     modelVersion: 'mock',
   });
-  const call = a.act === 'tool' && { functionCall: { name: a.name, args: a.args } };
+  const calls = (a.calls ?? []).map(({ name, args }) => ({ functionCall: { name, args } }));
   if (!stream) {
     res.writeHead(200, { 'content-type': 'application/json' });
-    return res.end(JSON.stringify(cand([{ text: a.text ?? a.say ?? '' }, ...(call ? [call] : [])], 'STOP')));
+    return res.end(JSON.stringify(cand([{ text: a.text ?? a.say ?? '' }, ...calls], 'STOP')));
   }
   startSse(res);
   if (a.think) sse(res, null, cand([{ text: `**Thinking** ${a.think}`, thought: true }]));
   if (!(await pump(res, a, (w) => sse(res, null, cand([{ text: w }]))))) return;
-  sse(res, null, cand(call ? [call] : [{ text: '' }], 'STOP'));
+  sse(res, null, cand(calls.length > 0 ? calls : [{ text: '' }], 'STOP'));
   res.end();
 }
 
@@ -624,14 +641,21 @@ export function startMock({ port = 0, log, dump } = {}) {
       }
       const conv = { anthropic: fromAnthropic, chat: fromChat, responses: fromResponses, gemini: fromGemini }[fmt](b);
       const a = decide(conv);
+      const short = () => randomUUID().replace(/-/g, '').slice(0, 22);
+      for (const call of a.calls ?? []) call.id = (fmt === 'anthropic' ? 'toolu_' : 'call_') + short();
       done({
+        // The model's log: its text, its calls, and the results in the request.
+        text: a.text ?? a.say ?? '',
+        calls: (a.calls ?? []).map(({ id, name, args }) => ({ id, name, args })),
+        results: conv.turns.filter(({ role }) => role === 'tool'),
+        users: conv.turns.filter(({ role }) => role === 'user').map(({ text }) => text),
         fmt,
         stream: !!b.stream,
         nTurns: conv.turns.length,
         tools: conv.tools.map((t) => t.name),
         lastUser: clip(conv.turns.filter((t) => t.role === 'user').at(-1)?.text ?? '', 160),
         act: a.act,
-        reply: clip(a.text ?? JSON.stringify([a.name, a.args]) ?? '', 200),
+        reply: clip(a.text ?? JSON.stringify(a.calls) ?? '', 200),
       });
       res.on('close', () => {
         if (!res.writableFinished) {

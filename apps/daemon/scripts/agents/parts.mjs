@@ -80,15 +80,7 @@ export async function sameEverywhere(w, { must, asking }) {
       ({ lastTask }) => lastTask?.id === taskId && ['completed', 'failed', 'waiting'].includes(lastTask.state),
     );
   const told = async (id, words, more) => settled(id, await w.tell(id, words, more));
-  /** Answers the question of the session as an app does: by its uuid, with the first option of this kind. */
-  const answer = async (id, { prompt }, kind) => {
-    const option = prompt.options.find((one) => one.kind?.startsWith(kind));
-    must(option !== undefined, `no option to ${kind}: ${JSON.stringify(prompt.options)}`);
-    const params = { id, uuid: prompt.id };
-    const answered = await w.relay.call('answerPrompt', { params, body: { option: option.id, digest: prompt.digest } });
-    must(answered.status === 202, `answer not accepted: ${answered.text}`);
-    return settled(id, answered.body.taskId);
-  };
+  const answer = async (id, session, kind) => settled(id, await w.answer(id, session, kind));
   const allow = async (id, session) => {
     for (let asked = 0; session.status === 'waiting' && asked < 8; asked++)
       session = await answer(id, session, 'allow');

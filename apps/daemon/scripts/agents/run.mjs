@@ -9,6 +9,7 @@ import { connectApp, registerDevice, startRelay } from '@relay/testing';
 import { acpAgent, createDaemon, createLog, silentLog } from '../../dist/index.js';
 import { deskOf } from '../../dist/agents/desk.js';
 import { codexReadIn } from '../../dist/agents/history/codex.js';
+import { agreesWithTheModel } from './account.mjs';
 import { installedAgent } from './installed.mjs';
 import { startMock } from './mock-llm.mjs';
 import { sameEverywhere } from './parts.mjs';
@@ -16,7 +17,7 @@ import { sameEverywhere } from './parts.mjs';
 const patienceMs = 90_000;
 
 /** Run when no agent is named. */
-const usual = ['opencode', 'claude_code', 'codex'];
+const usual = ['opencode', 'claude_code', 'codex', 'pi'];
 /** Codex asks only for permissions that its sandbox does not allow. */
 const asking = (name, command) => `@@sh ${name === 'codex' ? '!' : ''}${command}`;
 
@@ -86,7 +87,7 @@ async function world(name, relay, mock) {
           (session.id === body.id && session.status === 'failed'),
         patienceMs,
       );
-      if (named.session.status === 'failed') throw new Error(`failed: ${named.session.lastMessage}`);
+      if (named.session.status === 'failed') throw new Error(`failed: ${JSON.stringify(named.session.lastTask)}`);
       return named.session.id;
     },
     async tell(id, content, more = {}) {
@@ -94,6 +95,18 @@ async function world(name, relay, mock) {
         body: { content, ...more },
       });
       if (status !== 202) throw new Error(`message not accepted: ${text}`);
+      return body.taskId;
+    },
+    /** Answers the question of a session as an app does: by its uuid, with the first option of this kind. Returns the id of the task. */
+    async answer(id, { prompt }, kind) {
+      const option = prompt.options.find((one) => one.kind?.startsWith(kind));
+      if (option === undefined) throw new Error(`no option to ${kind}: ${JSON.stringify(prompt.options)}`);
+      const params = { id, uuid: prompt.id };
+      const { status, text, body } = await relay.call('answerPrompt', {
+        params,
+        body: { option: option.id, digest: prompt.digest },
+      });
+      if (status !== 202) throw new Error(`answer not accepted: ${text}`);
       return body.taskId;
     },
     cancel: (id) => relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/cancel`),
@@ -175,7 +188,7 @@ const checks = {
     const waiting = await w.ended(id);
     must(waiting.status === 'waiting', `${waiting.status}: ${waiting.lastMessage}`);
     must(waiting.prompt.prompt.endsWith('?'), waiting.prompt.prompt);
-    const { status, lastMessage } = await w.over(id, await w.tell(id, '1'));
+    const { status, lastMessage } = await w.over(id, await w.answer(id, waiting, 'allow'));
     must(status === 'idle', `${status}: ${lastMessage}`);
     must(existsSync(join(w.project, 'allowed.txt')), 'the command did not run');
   },
@@ -183,9 +196,7 @@ const checks = {
     const id = await w.begin(asking(w.name, 'echo made > rejected.txt'));
     const waiting = await w.ended(id);
     must(waiting.status === 'waiting', `${waiting.status}: ${waiting.lastMessage}`);
-    const labels = waiting.prompt.options.map(({ label }) => label);
-    const no = labels.find((label) => /^(no|reject|deny)/i.test(label));
-    const { status, lastMessage } = await w.over(id, await w.tell(id, no));
+    const { status, lastMessage } = await w.over(id, await w.answer(id, waiting, 'reject'));
     must(status === 'idle', `${status}: ${lastMessage}`);
     must(!existsSync(join(w.project, 'rejected.txt')), 'the command ran all the same');
   },
@@ -322,8 +333,10 @@ const checks = {
   },
   'a turn of everything is the same live, loaded, after a restart, and for a daemon that reads it': (w) =>
     sameEverywhere(w, { must, asking }),
+  "the model's log and the transcript agree, item by item": (w) => agreesWithTheModel(w, { must, asking, mock }),
 };
 
+const needsQuestions = /^tool asks|^a turn of everything/;
 const wanted = process.argv.slice(2);
 const names = wanted.length > 0 ? wanted : usual;
 // RELAY_AGENTS_DUMP: a folder for the agents' requests to the model.
@@ -337,6 +350,10 @@ for (const name of names) {
     process.stdout.write(`${w.preset.title} ${w.preset.install.version}\n`);
     for (const [check, run] of Object.entries(checks)) {
       if (!check.includes(process.env.ONLY ?? '')) continue;
+      if (w.preset.quirks?.neverAsks && needsQuestions.test(check)) {
+        process.stdout.write(`  none   ${check}: it never asks\n`);
+        continue;
+      }
       const from = Date.now();
       try {
         const note = await run(w);

@@ -104,10 +104,10 @@ export function furtherOf(
   return [...new Set(names)].filter((name) => name !== first.preset).map((preset) => ({ kind: 'acp', preset }));
 }
 
-/** The agents that are installed here, the best first. */
+/** Returns the installed agents, the best first. A person must name an agent that never asks. */
 const installedAgents = (env: NodeJS.ProcessEnv): string[] =>
   presets
-    .filter(({ command }) => findProgram(command, env) !== undefined)
+    .filter(({ command, quirks }) => !quirks?.neverAsks && findProgram(command, env) !== undefined)
     .toSorted((one, other) => one.tier - other.tier)
     .map(({ name }) => name);
 
@@ -207,6 +207,10 @@ export function agentOf(
       return { agent: commandAgent({ program: choice.program ?? '', args: choice.args ?? [], rules }) };
     case 'acp': {
       const { preset, program, args, env, login } = launchOf(choice);
+      if ((noFullAccess || askAtDesk !== undefined) && preset?.quirks?.neverAsks)
+        throw usage(
+          `${preset.title} runs every command without asking: start it without --no-full-access and --ask-at-desk, or use another agent.`,
+        );
       const whole = { ...process.env, ...env };
       const holders = holdersOf({ preset, env: whole, marker: `${markerVariable}=${markerOf(stateDir)}`, desk });
       const isSeen = desk !== 'off';

@@ -31,6 +31,7 @@ export function agentsCommand(options: CommonOptions, terminal: Terminal): numbe
       version,
       tested: testedVersion(preset),
       install: installCommand(preset),
+      neverAsks: preset.quirks?.neverAsks === true,
     }));
     terminal.out(`${JSON.stringify({ agents })}\n`);
     return exitCodes.ok;
@@ -38,6 +39,7 @@ export function agentsCommand(options: CommonOptions, terminal: Terminal): numbe
   for (const { preset, path, version } of found) {
     const state = path === undefined ? 'not installed' : `${version ?? 'unknown version'}, ${path}`;
     terminal.out(`${preset.name.padEnd(12)} ${preset.title.padEnd(20)} ${state}\n`);
+    if (preset.quirks?.neverAsks) terminal.out(`${' '.repeat(34)}runs every command without asking\n`);
     if (path === undefined) terminal.out(`${' '.repeat(34)}${installCommand(preset)}\n`);
     else if (version !== testedVersion(preset)) terminal.out(`${' '.repeat(34)}tested with ${testedVersion(preset)}\n`);
   }

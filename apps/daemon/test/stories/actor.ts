@@ -13,7 +13,7 @@ export interface Playing {
   fail: () => void;
 }
 
-/** Stops until it is moved. */
+/** A clock that advances only when a test moves it. */
 export function stillClock(start: number) {
   let now = start;
   let due: { at: number; run: () => void }[] = [];
@@ -45,14 +45,14 @@ const options = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ];
 
-/** Processes of one life of a daemon. `play`: the steps of a message. */
+/** The processes in one lifetime of a daemon. `play`: the steps of a message. */
 export function createActor({
   play,
   sessionId,
   isDead,
 }: {
   play: (process: Playing) => Promise<Update>;
-  /** The id of the session that begins. */
+  /** The id of the next session. */
   sessionId: () => string;
   isDead: () => boolean;
 }) {
@@ -106,7 +106,7 @@ export function createActor({
   return { startProcess, playing: () => playing };
 }
 
-/** Performs steps in a session; returns the response of the agent where they end the turn. */
+/** Performs steps in a session. Returns the agent's response if they complete the turn. */
 export async function perform(
   steps: readonly Step[],
   playing: Playing,

@@ -1,4 +1,4 @@
-/** The comparison of stories finds what it must: each planted fault is seen. */
+/** The comparison of stories detects each planted fault. */
 import { afterAll, expect, it } from '@jest/globals';
 import type { Item, Operation } from '@relay/protocol';
 import { type Fault, foldersOf, play } from './stage.ts';
@@ -56,7 +56,7 @@ const faults: [string, () => Fault][] = [
 /** A difference that `play` reports. An error of the stage fails the test instead. */
 const difference = /^(?:live|reloaded|restarted|said)\b/;
 
-it.each(faults)('rules 20.9: %s is a difference within 60 stories', async (_name, fault) => {
+it.each(faults)('rules 20.9: detects %s within 60 stories', async (_name, fault) => {
   let found: string | undefined;
   for (let seed = 1; seed <= 60 && found === undefined; seed++)
     found = await play(storyOf(seed), folders.root, fault());

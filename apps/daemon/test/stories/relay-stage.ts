@@ -24,7 +24,7 @@ interface Shown {
 }
 const sessionIn = ({ session }: Frame) => session as Session;
 
-/** A socket to the relay that a kill cuts without a goodbye. */
+/** A socket to the relay that a kill cuts without a close frame. */
 function cable(url: () => string) {
   let isDead = false;
   let socket: WebSocket | undefined;
@@ -41,7 +41,7 @@ function cable(url: () => string) {
         current.on('open', () => {
           onState({ phase: 'connected' });
           onOpen(new Set(declared.split(',').map((name) => name.trim())));
-          // A relay answers behind everything that it was sent before.
+          // A relay answers after every earlier frame.
           current.once('pong', () => resolve());
           current.ping('open');
         });
@@ -79,7 +79,7 @@ function cable(url: () => string) {
   };
 }
 
-/** The items of a session in an app: it applies frames in order, and asks after a gap. */
+/** The items of a session in an app: it applies frames in order, and reloads after a gap. */
 class Copy {
   items: Item[] = [];
   v: number | undefined;
@@ -112,13 +112,13 @@ interface Page {
 }
 
 export interface RelayStage {
-  /** Plays a story. Returns the first difference of what was shown live. */
+  /** Plays a story. Returns the first difference in the live view. */
   play(story: Story, fault?: Fault): Promise<string | undefined>;
-  /** Compares the stories that were played with a reload; returns the differences. */
+  /** Compares the played stories with a reload; returns the differences. */
   compare(when: string, fault?: Fault): Promise<string[]>;
-  /** The daemon is killed and started again. */
+  /** Kills the daemon and starts it again. */
   restartDaemon(): Promise<void>;
-  /** The only process of the relay is killed and started again. */
+  /** Kills the relay's only process and starts it again. */
   restartRelay(): Promise<void>;
   close(): Promise<void>;
 }
@@ -187,7 +187,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
     return body as unknown as Page;
   };
 
-  /** Waits until the task is over or the agent stops it. Answers its questions. */
+  /** Answers a question. Returns the task of the answer and the question's uuid. */
   const reply = async ({ id, prompts }: Session, question: Step | undefined) => {
     const { id: uuid, digest } = prompts![0]!;
     const { message: _, ...answer } = answerTo(question);
@@ -280,7 +280,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
       };
       if (playing) await Promise.all([run(turn.after, playing), answerAll()]);
       await tick();
-      // A turn that was answered ends after a silence of its own.
+      // A turn with an answer completes after a quiet period.
       daemon.clock.advance(2 * quietMs);
       await catchUp();
     }
@@ -321,7 +321,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
   } satisfies RelayStage;
 }
 
-/** The messages that apps without items were shown: each once, with the words of its item. */
+/** Checks the messages that apps without items got: each once, with the text of its item. */
 function messagesOf(app: TestApp, isMine: (id: unknown) => boolean, items: readonly Item[]): string | undefined {
   const contents = new Map(items.map(({ uuid, content }) => [uuid, content]));
   const shown = new Set<string>();

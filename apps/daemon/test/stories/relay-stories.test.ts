@@ -1,4 +1,7 @@
-/** Rules, 20.9: random agents whose true story is known, through a whole relay: live, reloaded, after restarts of the daemon and the relay. */
+/**
+ * Rules, 20.9: random agents with a known true story, through a whole relay: live, reloaded, after restarts of the
+ * daemon and the relay.
+ */
 import { afterAll, afterEach, expect, it } from '@jest/globals';
 import { type TestRelay, registerDevice } from '@relay/testing';
 import { type RelayStage, openRelayStage } from './relay-stage.ts';
@@ -44,7 +47,7 @@ it(`A7 B1 B3 B4 B5 W1: ${count} stories from seed ${first} are shown as they hap
   expect(differences).toEqual([]);
 }, 3_600_000);
 
-it.each(faults)('%s is found within 10 stories through a relay', async (_name, fault) => {
+it.each(faults)('detects %s within 10 stories through a relay', async (_name, fault) => {
   const stage = await open();
   let found: string | undefined;
   for (let seed = 1; seed <= 10 && found === undefined; seed++)

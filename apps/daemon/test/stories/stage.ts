@@ -1,4 +1,7 @@
-/** A whole daemon in this process: an agent that plays a story, a relay that is a list of frames, and an app that keeps items. */
+/**
+ * A whole daemon in this process: an agent that plays a story, a relay that is a list of frames, and an app that keeps
+ * items.
+ */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +14,7 @@ import { type Story, type Step, type True, answerTo, questionsIn } from './story
 type Connect = NonNullable<DaemonOptions['connect']>;
 type Frame = FromDaemonFrame;
 
-/** Changes something on the way, to prove that the comparison finds it. */
+/** Alters data in transit, to prove that the comparison detects it. */
 export interface Fault {
   /** Steps of the agent as the daemon gets them. */
   step?: (step: Step) => Step[];
@@ -21,13 +24,13 @@ export interface Fault {
   page?: (items: Item[]) => Item[];
 }
 
-/** In memory where the machine has such a folder. */
+/** In memory if the machine has such a folder. */
 export const foldersOf = () => {
   const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'stories-'));
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 };
 
-/** One life of a daemon: until it is killed. */
+/** One lifetime of a daemon: until it is killed. */
 function life(
   storeDir: string,
   project: string,
@@ -83,7 +86,7 @@ function life(
   };
 }
 
-/** Items as the truth has them. */
+/** Items in the form of the true story. */
 export const seen = (items: readonly Item[]): True[] =>
   items.map(({ content, part }) => {
     const field = (name: string, value: unknown) =>
@@ -112,7 +115,7 @@ export const seen = (items: readonly Item[]): True[] =>
     }
   });
 
-/** The first difference, in words; undefined when there is none. */
+/** Describes the first difference, or returns undefined. */
 export function difference(truth: readonly True[], shown: readonly True[]): string | undefined {
   for (let at = 0; at < Math.max(truth.length, shown.length); at++) {
     const { free, ...want } = truth[at] ?? { kind: 'nothing' };
@@ -125,7 +128,10 @@ export function difference(truth: readonly True[], shown: readonly True[]): stri
 const isSame = (one: True, other: True) =>
   (['kind', 'content', 'status', 'output', 'about', 'answer'] as const).every((name) => one[name] === other[name]);
 
-/** Plays a story, and compares what an app shows live, after a reload and after a restart with its truth. Returns the first difference. */
+/**
+ * Plays a story. Compares the app's view live, after a reload and after a restart with the true story. Returns the
+ * first difference.
+ */
 export async function play(story: Story, root: string, fault: Fault = {}): Promise<string | undefined> {
   const {
     step: through = (step: Step) => [step],
@@ -167,7 +173,7 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
     if (frame?.type !== 'messages' || frame.error) throw new Error(`no page: ${JSON.stringify(frame)}`);
     return { ...frame, messages: (frame.messages ?? []) as Item[] };
   };
-  /** The app: applies frames in order, and asks after a gap. */
+  /** The app: applies frames in order, and reloads after a gap. */
   const follow = (): string | undefined => {
     for (; read_ < daemon.frames.length; read_++) {
       const frame = daemon.frames[read_]!;
@@ -205,7 +211,7 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
       ...answer,
     });
   };
-  /** Steps after a turn, and the answers to questions among them. */
+  /** Plays the steps after a turn, and answers the questions among them. */
   const runAfter = async (steps: readonly Step[], playing: Playing): Promise<void> => {
     let isOver = false;
     let from = daemon.frames.length;
@@ -281,7 +287,7 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
     const playing = daemon.agent();
     if (playing) await runAfter(turn.after, playing);
     await tick();
-    // A turn that was answered ends after a silence of its own.
+    // A turn with an answer completes after a quiet period.
     daemon.clock.advance(2 * quietMs);
     const problem = follow();
     if (problem !== undefined) return `live, ${problem}`;

@@ -1,4 +1,6 @@
-/** Rules, 20.9: random agents whose true story is known. An app must show that story: live, reloaded and after a restart. */
+/**
+ * Rules, 20.9: random agents with a known true story. An app must show that story: live, reloaded and after a restart.
+ */
 import { afterAll, expect, it } from '@jest/globals';
 import { foldersOf, play } from './stage.ts';
 import { storyOf } from './story.ts';

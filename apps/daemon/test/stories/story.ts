@@ -1,6 +1,6 @@
 /**
- * Random agents whose true story is known (rules, 20.9). A story is a list of turns; each step of its agent is made together with what it
- * means, so that the truth comes from the intent and not from the code under test.
+ * Random agents with a known true story (rules, 20.9). A story is a list of turns. Each agent step is generated
+ * together with its meaning, so that the truth comes from the intent and not from the code under test.
  */
 
 type Update = Record<string, unknown>;
@@ -10,19 +10,19 @@ export type Step =
   /** The agent asks for one field, and gets this value. `said`: the same as a line. */
   | { do: 'form'; request: Update; fields: Record<string, string>; said: string }
   | { do: 'end'; how: 'end_turn' | 'cancelled' }
-  /** The process of the agent ends. */
+  /** The process of the agent exits. */
   | { do: 'die' }
-  /** The person cancels. */
+  /** The user cancels. */
   | { do: 'cancel' }
   /** The daemon is killed and started again. */
   | { do: 'kill' }
-  /** Nothing comes for a while. */
+  /** Time passes without any frame. */
   | { do: 'quiet' };
 
 export interface Turn {
   message: string;
   steps: Step[];
-  /** The steps after the end of the turn, before the next message. */
+  /** The steps after the turn, before the next message. */
   after: Step[];
 }
 
@@ -34,7 +34,7 @@ export interface True {
   output?: string;
   about?: string;
   answer?: string;
-  /** Words of the daemon: any. */
+  /** Any text of the daemon. */
   free?: true;
 }
 
@@ -64,7 +64,7 @@ export function randomOf(seed: number) {
 /** The questions among steps, in order. */
 export const questionsIn = (steps: readonly Step[]) => steps.filter((step) => step.do === 'ask' || step.do === 'form');
 
-/** The answer of the person: text, and the choice or the fields. */
+/** The user's answer: text, and the choice or the fields. */
 export const answerTo = (question: Step | undefined) =>
   question?.do === 'form'
     ? { message: question.said, fields: question.fields }
@@ -92,7 +92,7 @@ export function storyOf(seed: number): Story {
   const turns: Turn[] = [];
   let serial = 0;
   const unique = (what: string) => `${what}-${seed}-${++serial}`;
-  /** Ids of calls: unique, the same ones in each turn, or one id for all that are not open together. */
+  /** Ids of calls: unique, equal in each turn, or one id for all that are not open at the same time. */
   const idStyle = pick(['unique', 'per turn', 'reused'] as const);
   const named = chance(0.6);
   const foreign = chance(0.3);
@@ -108,7 +108,7 @@ export function storyOf(seed: number): Story {
     let usage: True | undefined;
     truth.push({ kind: 'user', content: message });
 
-    /** Steps that mean nothing to the message around them. */
+    /** Steps without effect on the message around them. */
     const noise = (into: Step[], inTurn = true) => {
       const call = open.length > 0 && chance(0.5) ? pick(open) : undefined;
       if (call && inTurn) return print(into, call);
@@ -146,7 +146,7 @@ export function storyOf(seed: number): Story {
         );
     };
     const say = (into: Step[], kind: 'agent_message_chunk' | 'agent_thought_chunk', inTurn = true) => {
-      // Messages without ids that follow each other are one message.
+      // Consecutive messages without ids are one message.
       if (!named && lastWas === kind) return;
       lastWas = kind;
       const id = named ? { messageId: unique('m') } : {};
@@ -198,7 +198,7 @@ export function storyOf(seed: number): Story {
       call.truth.answer = allow ? 'allowed' : 'rejected';
       if (allow) return finish(into, call);
       call.truth.status = 'rejected';
-      // Some agents report the end of what was refused, in any words.
+      // Some agents report a refused call as complete, with any text.
       if (chance(0.6)) {
         const status = pick(['failed', 'completed']);
         into.push(
@@ -265,7 +265,7 @@ export function storyOf(seed: number): Story {
         else truth.push((plan = { kind: 'plan', content: `- ${words}` }));
       }
     }
-    /** The end of the turn: calls without a reported end. */
+    /** Sets the state of calls without a report when the turn completes. */
     const settle = (status: string) => {
       for (const call of open)
         if (call.truth.status === 'pending' || call.truth.status === 'running') call.truth.status = status;
@@ -273,7 +273,7 @@ export function storyOf(seed: number): Story {
     const how = below(20);
     if (how < 13) {
       say(steps, 'agent_message_chunk');
-      // A message without an id joins what was said just before.
+      // A message without an id joins the previous text.
       if (lastWas !== 'agent_message_chunk') throw new Error('no last words');
       steps.push({ do: 'end', how: 'end_turn' });
       settle('unknown');
@@ -294,7 +294,7 @@ export function storyOf(seed: number): Story {
     }
     const isLive = how < 13;
     if (isLive && open.length > 0 && chance(0.5)) {
-      // News of a call after its turn.
+      // An update of a call after its turn.
       const call = pick(open);
       after.push(update('tool_call_update', { toolCallId: call.id, status: 'completed' }));
       call.truth.status = 'completed';
@@ -311,7 +311,7 @@ export function storyOf(seed: number): Story {
       if (chance(0.4)) picture(after);
       if (chance(0.5)) {
         (chance(0.7) ? ask : form)(after);
-        // The daemon ends the task of the answer with a text of its own.
+        // The daemon completes the task of the answer with its own text.
         truth.push({ kind: 'text', free: true });
       }
       after.push({ do: 'quiet' });

@@ -118,12 +118,12 @@ export async function keptAuthority(dataDir: string): Promise<Authority> {
   const text = readKept(dataDir, keyFile) ?? keep(dataDir, keyFile, await newAuthority());
   const refused = (why: string, cause?: unknown) =>
     new Refused(
-      `${join(dataDir, keyFile)} ${why}. Restore it from a backup; or delete it, then every phone must be told to trust the new one.`,
+      `${join(dataDir, keyFile)} ${why}. Restore it from a backup; or delete it: then every phone must trust the new authority.`,
       { cause },
     );
   const { key, own } = read(text, refused);
   if (own.notAfter.getTime() < Date.now() + renewBeforeMs)
-    throw refused(`ends on ${own.notAfter.toISOString().slice(0, 10)}`);
+    throw refused(`expires on ${own.notAfter.toISOString().slice(0, 10)}`);
   const signingKey = await webcrypto.subtle.importKey(
     'pkcs8',
     key.export({ format: 'der', type: 'pkcs8' }),

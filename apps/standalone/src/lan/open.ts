@@ -107,8 +107,8 @@ export const handedOver = ({ trustUrl }: LanPlace, { certificate }: Authority) =
 
 /** The lines for people at the start. */
 export const lanWelcome = ({ url, trustUrl }: LanPlace, { fingerprint, file }: Authority): string[] => [
-  `Open to the local network at ${url}. Each phone must trust its certificate once: ${trustUrl} hands it over and says how.`,
+  `Open to the local network at ${url}. Each phone must trust its certificate once: ${trustUrl} has it, with instructions.`,
   `  Compare the SHA-256 fingerprint that the phone shows: ${fingerprint}`,
   '  Until then its browser warns, and there are no notifications, passkeys, installation, or pages without a network.',
-  `  Programs on this machine: NODE_EXTRA_CA_CERTS=${file}. On others: a copy of that file (docs/reach.md).`,
+  `  Programs on this machine: NODE_EXTRA_CA_CERTS=${file}. On other machines: a copy of that file (docs/reach.md).`,
 ];

@@ -31,16 +31,18 @@ export const isWorking = ({ lastTask, status }: Session): boolean =>
 
 /** The part of an agent's work that is open now, or undefined between two of them. */
 function openWork(items: readonly LogItem[]): string | undefined {
+  let waiting: string | undefined;
   for (const item of items.toReversed()) {
     const { kind, status } = item.part;
     if (kind === 'tool' && (status === 'pending' || status === 'running')) {
       const tool = toolOf(item.part);
-      if (!tool.asked || tool.asked.answer) return nowOf(tool);
+      if (status === 'running' && (!tool.asked || tool.asked.answer)) return nowOf(tool);
+      if (!tool.asked || tool.asked.answer) waiting ??= nowOf(tool);
     }
     if (isGrowing(item) && item.part.kind === 'text') return words.doing.Writing;
     if (isGrowing(item) && item.part.kind === 'thought') return words.doing.Thinking;
   }
-  return undefined;
+  return waiting;
 }
 
 export function doing(session: Session, device: Device | undefined, items: readonly LogItem[]): string | undefined {

@@ -1,4 +1,5 @@
-// Prints the bytes of a page that uses the client, as JSON: all of it, and calls alone. Bundled with what the web app is bundled with.
+// Prints the bytes of a page that uses the client, as JSON: with everything, and with calls only. Uses the bundler of
+// the web app.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -3,7 +3,8 @@
  * have no reader. Asking costs a process, so it happens seldom: when files of the agent have changed, or after a long while. A
  * session is loaded only to read new messages, never to look for them.
  */
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type OutsideSession,
   type Outside,
@@ -41,6 +42,8 @@ const defaults: ListingTimings = { listGapMs: 10_000, relistMs: 600_000, answerM
 const maxPages = 20;
 const maxSessions = 500;
 const maxReplays = 20;
+/** The entries of a folder that a mark looks at. */
+const maxEntries = 1000;
 /** The bytes of a replay that are kept for one session. */
 const maxReplayBytes = 32 * 1024 * 1024;
 
@@ -196,6 +199,13 @@ function sessionOf(entry: unknown): OutsideSession[] {
 
 function stampOf(path: string): string {
   try {
+    if (path.endsWith('/*')) {
+      const folder = path.slice(0, -2);
+      const times = readdirSync(folder)
+        .slice(0, maxEntries)
+        .map((name) => statSync(join(folder, name)).mtimeMs);
+      return `${times.length}:${Math.max(0, ...times)}`;
+    }
     const { mtimeMs, size } = statSync(path);
     return `${mtimeMs}:${size}`;
   } catch {

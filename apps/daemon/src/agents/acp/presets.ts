@@ -19,6 +19,8 @@ export interface Quirks {
   limit?: 'claude' | 'codex';
   /** When a change of a setting takes effect during a turn. */
   applies?: 'now' | 'next';
+  /** It runs every tool without asking, in all of its modes. */
+  neverAsks?: true;
 }
 
 export interface Preset {
@@ -27,8 +29,8 @@ export interface Preset {
   title: string;
   /** 1: every feature was run. 2: run, with gaps. 3: start, cancel and permissions only, or not run yet. */
   tier: 1 | 2 | 3;
-  /** The command that installs it: from npm in the tested version, or as its maker describes. */
-  install: string | { package: string; version: string };
+  /** The command that installs it: from npm in the tested version, beside the program that it drives, or as its maker describes. */
+  install: string | { package: string; version: string; drives?: string };
   command: string;
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
@@ -41,8 +43,8 @@ export interface Preset {
   /** The reader of the agent's own files; without one the agent is asked for its list (`session/list`). */
   history?: 'claude' | 'codex' | 'qwen' | 'gemini';
   /**
-   * For agents without a reader: files that change with their sessions, below `{home}` or `{data}` (XDG). The daemon
-   * asks for the list only then.
+   * For agents without a reader: files that change with their sessions, below `{home}` or `{data}` (XDG); `/*` means the
+   * entries of a folder. The daemon asks for the list only then.
    */
   marks?: readonly string[];
   /** The reader of its records of the program that has a session open. */
@@ -174,6 +176,18 @@ export const presets: readonly Preset[] = [
     node: '22.0.0',
   },
   {
+    name: 'pi',
+    title: 'pi',
+    tier: 2,
+    install: { package: 'pi-acp', version: '0.0.34', drives: '@earendil-works/pi-coding-agent@1.6.0' },
+    command: 'pi-acp',
+    args: [],
+    login: 'Run "pi" once in a terminal and use /login.',
+    marks: ['{home}/.pi/agent/sessions/*', '{home}/.pi/pi-acp/session-map.json'],
+    node: '22.19.0',
+    quirks: { neverAsks: true },
+  },
+  {
     name: 'cursor',
     title: 'Cursor',
     tier: 3,
@@ -203,7 +217,9 @@ export function presetOf(name: string): Preset | undefined {
 }
 
 export const installCommand = ({ install }: Preset) =>
-  typeof install === 'string' ? install : `npm install --global ${install.package}@${install.version}`;
+  typeof install === 'string'
+    ? install
+    : ['npm install --global', `${install.package}@${install.version}`, install.drives ?? ''].join(' ').trimEnd();
 
 /** The version that was tested; undefined for an agent that was not installed from npm. */
 export const testedVersion = ({ install }: Preset) => (typeof install === 'string' ? undefined : install.version);

@@ -33,14 +33,15 @@ export function verbOf(tool: ToolShape): string {
 }
 
 /** The target of a call, in one line. */
-export function targetOf({ command, paths, title, name }: ToolShape): { text: string; isCode: boolean } {
+export function targetOf({ command, paths, diffs, title, name }: ToolShape): { text: string; isCode: boolean } {
   if (command) return { text: command.split('\n')[0]!, isCode: true };
-  if (paths.length === 1) return { text: paths[0]!, isCode: true };
+  const [path, ...others] = paths.length > 0 ? paths : diffs.map((diff) => diff.path);
+  if (path !== undefined && others.length === 0) return { text: path, isCode: true };
   return { text: title === '' ? (name ?? '') : title, isCode: false };
 }
 
-/** The work of an open call, in the present tense. */
-export const nowOf = (tool: ToolShape): string => `${words.tool.now(workOf(tool))} ${targetOf(tool).text}`.trim();
+/** The state and the target of an open call. */
+export const nowOf = (tool: ToolShape): string => `${verbOf(tool)} ${targetOf(tool).text}`.trim();
 
 const between = (from: string | undefined, to: string | undefined): number =>
   Date.parse(to ?? '') - Date.parse(from ?? '');
