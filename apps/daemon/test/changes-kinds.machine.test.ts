@@ -139,7 +139,7 @@ it('asks git seven times for a list and nine times for a file, for any number of
   expect(await processes(() => scene.list('turn', of))).toBe(10);
 });
 
-it('ends git with its children after its time and after too much output', async () => {
+it('kills git with its children after its time and after too much output', async () => {
   const { base, top } = scene;
   const fake = join(base, 'bin');
   mkdirSync(fake);

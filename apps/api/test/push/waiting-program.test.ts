@@ -69,7 +69,7 @@ it('44: gives the reason in the language of the address, and offers no answer', 
   }
 });
 
-it('44: is not sent after the program stopped waiting', async () => {
+it('44: sends nothing after the program stopped waiting', async () => {
   receiver.answer = (response) => void response.end('{}');
   const { subscription } = (
     await relay.call('addSubscription', { body: { kind: 'webhook', url: `${receiver.url}/late` } })
