@@ -187,6 +187,10 @@ describe('a session that another program has open', () => {
         attach: `relay attach ${id}`,
       });
     }
+    const { entries } = (await relay.call('listAudit', {})).body;
+    expect(entries.filter(({ target }) => target === id)).toEqual([
+      expect.objectContaining({ action: 'letGo', outcome: 'done' }),
+    ]);
     const failing = relay.call('readDesk', { params: { id } });
     const { request_id: requestId } = await daemon.next('desk_request');
     daemon.send({
