@@ -31,6 +31,8 @@ interface ClusterOptions {
   release?: string;
   /** PgBouncer with its defaults, in this mode, between instances and their wire to PostgreSQL. The database is migrated before. */
   pooler?: 'session' | 'transaction';
+  /** PostgreSQL keeps its whole log, for a restore to a point in time. */
+  archived?: boolean;
 }
 
 /** One api or gateway process. It keeps its port when it is started again. */
@@ -143,7 +145,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
-    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    const [postgres, redis] = await Promise.all([startPostgres({ archived: options.archived ?? false }), startRedis()]);
     stops.push(
       () => postgres.stop(),
       () => redis.stop(),

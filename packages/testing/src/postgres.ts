@@ -45,10 +45,15 @@ export interface TestPostgres {
   startStandby(port: number): Promise<TestStandby>;
   /** Starts it again, on the same port. */
   resume(): Promise<void>;
+  /** Copies the running server (`pg_basebackup`), for `restoreTo`. Needs `archived`. */
+  backUp(): Promise<void>;
+  /** Starts a server from the copy and the archived log: with every transaction that was committed at `time`, and no later one. */
+  restoreTo(time: string): Promise<TestStandby>;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
+/** A server that was made from another one. */
 export interface TestStandby {
   readonly address: PostgresAddress;
   url(database: string): string;
@@ -65,18 +70,34 @@ export interface TestStandby {
 export async function startPostgres({
   settings = [],
   tls,
-}: { settings?: readonly string[]; tls?: { certificate: string; key: string } } = {}): Promise<TestPostgres> {
+  archived = false,
+}: {
+  settings?: readonly string[];
+  tls?: { certificate: string; key: string };
+  /** Keeps its whole log, for a restore to a point in time. */
+  archived?: boolean;
+} = {}): Promise<TestPostgres> {
   const bin = findPrograms();
   const owner = serverUser();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'relay-postgres-'));
   if (owner) chownSync(folder, owner.uid, owner.gid);
   const cluster = path.join(folder, 'data');
+  // A backup outlives its server.
+  const elsewhere = archived ? mkdtempSync(path.join(os.tmpdir(), 'relay-archive-')) : undefined;
+  if (owner && elsewhere) chownSync(elsewhere, owner.uid, owner.gid);
+  const removeAll = () => {
+    for (const one of [folder, elsewhere]) if (one) rmSync(one, { recursive: true, force: true });
+  };
   try {
     // A linguistic collation, as servers usually have: an order that only holds bytewise fails here and not in production.
     const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
     const how = ['--no-sync', '--username=postgres', '--auth=trust', '--pgdata', cluster];
     await run(path.join(bin, 'initdb'), [...how, ...locale], { ...owner, cwd: folder });
-    const lines = tls ? [...settings, 'ssl = on'] : settings;
+    const lines = [
+      ...settings,
+      ...(tls ? ['ssl = on'] : []),
+      ...(elsewhere ? ['archive_mode = on', `archive_command = 'cp %p ${elsewhere}/%f'`] : []),
+    ];
     appendFileSync(path.join(cluster, 'postgresql.conf'), `\n${lines.join('\n')}\n`);
     for (const [name, from] of tls
       ? ([
@@ -100,18 +121,68 @@ export async function startPostgres({
         await server.exited;
       },
       startStandby: (through) => startStandby({ port, bin }, through, owner),
+      backUp: () => copyServer({ port, bin }, path.join(elsewhere!, 'copy'), owner),
+      restoreTo: (time) => restore({ bin, elsewhere: elsewhere!, owner }, time),
       resume: async () => {
         server = await launch(bin, folder, cluster, owner, port);
       },
       stop: async () => {
         await server.end('remove');
-        rmSync(folder, { recursive: true, force: true });
+        removeAll();
       },
     };
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    removeAll();
     throw error;
   }
+}
+
+async function copyServer(
+  { port, bin }: PostgresAddress,
+  target: string,
+  owner: { uid: number; gid: number } | undefined,
+  ...how: string[]
+): Promise<void> {
+  const from = ['--host=127.0.0.1', `--port=${port}`, '--username=postgres', '--wal-method=stream'];
+  const args = [...from, ...how, '--checkpoint=fast', '--no-sync', `--pgdata=${target}`];
+  await run(path.join(bin, 'pg_basebackup'), args, { ...owner, cwd: path.dirname(target) });
+}
+
+/** https://www.postgresql.org/docs/current/continuous-archiving.html */
+async function restore(
+  { bin, elsewhere, owner }: { bin: string; elsewhere: string; owner: { uid: number; gid: number } | undefined },
+  time: string,
+): Promise<TestStandby> {
+  const own = mkdtempSync(path.join(os.tmpdir(), 'relay-postgres-'));
+  const cluster = path.join(own, 'data');
+  try {
+    if (owner) chownSync(own, owner.uid, owner.gid);
+    await run('cp', ['-a', path.join(elsewhere, 'copy'), cluster]);
+    const lines = [
+      `restore_command = 'cp ${elsewhere}/%f %p'`,
+      `recovery_target_time = '${time}'`,
+      'recovery_target_action = promote',
+      // It accepts connections once the recovery is over.
+      'hot_standby = off',
+      'archive_mode = off',
+    ];
+    appendFileSync(path.join(cluster, 'postgresql.conf'), `\n${lines.join('\n')}\n`);
+    writeFileSync(path.join(cluster, 'recovery.signal'), '');
+    return standbyOf(await launch(bin, own, cluster, owner), bin);
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function standbyOf(server: Server, bin: string): TestStandby {
+  const address = { port: server.port, bin };
+  return {
+    address,
+    url: connectPostgres(address).url,
+    promote: () => runSql(address, 'SELECT pg_promote(true, 60)'),
+    stop: () => server.end('remove'),
+  };
 }
 
 async function startStandby(
@@ -124,20 +195,8 @@ async function startStandby(
   if (owner) chownSync(folder, owner.uid, owner.gid);
   const cluster = path.join(folder, 'data');
   try {
-    const from = ['--host=127.0.0.1', `--port=${through}`, '--username=postgres', '--wal-method=stream'];
-    const how = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync', `--pgdata=${cluster}`];
-    await run(path.join(bin, 'pg_basebackup'), [...from, ...how], { ...owner, cwd: folder });
-    const server = await launch(bin, folder, cluster, owner);
-    const address = { port: server.port, bin };
-    return {
-      address,
-      url: connectPostgres(address).url,
-      promote: () => runSql(address, 'SELECT pg_promote(true, 60)'),
-      stop: async () => {
-        await server.end('remove');
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
+    await copyServer({ port: through, bin }, cluster, owner, '--write-recovery-conf');
+    return standbyOf(await launch(bin, folder, cluster, owner), bin);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
