@@ -21,7 +21,9 @@ const processorMs = () => {
 
 /** A repository with so many files of about 1 kB, a hundred in a folder. */
 function repository(folder, files) {
-  const git = (...args) => execFileSync('git', args, { cwd: folder, env: { PATH: process.env.PATH, ...author } });
+  // A collection in the background would outlive the suite.
+  const git = (...args) =>
+    execFileSync('git', ['-c', 'gc.auto=0', ...args], { cwd: folder, env: { PATH: process.env.PATH, ...author } });
   mkdirSync(folder, { recursive: true });
   git('init', '-q');
   const pathOf = (n) => join(folder, `src/${Math.floor(n / 10_000)}/${Math.floor(n / 100) % 100}/file-${n}.ts`);
