@@ -6,6 +6,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildOf } from './builds.mjs';
+import { changes } from './suites/changes.mjs';
 import { churn } from './suites/churn.mjs';
 import { connect } from './suites/connect.mjs';
 import { counts, lists } from './suites/counts.mjs';
@@ -42,6 +43,7 @@ const single = {
 };
 /** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
 const asked = {
+  changes,
   neighbours,
   edge,
   push,
@@ -70,6 +72,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
 
   --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
                   and, for the single process alone, ${Object.keys(single).join(', ')};
+                  changes: the list of changed files of a repository of 10,000 and of 100,000 files at a daemon
                   neighbours: requests of others while one person attacks
                   edge: HAProxy as shipped, with TLS: what a socket, a connection and an event take there
                   push: notifications to a thousand browsers, and others meanwhile

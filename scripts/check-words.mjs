@@ -49,6 +49,8 @@ const allowed = [
   ['packages/daemon-kit/test/desk.test.ts', 'at the desk'],
   ['tests/browser/desk.test.ts', 'at the desk'],
   ['apps/cli/src/attach/footer.ts', 'at the desk'],
+  ['apps/api/src/push/words.ts', 'at the desk'],
+  ['apps/api/test/push/waiting-program.test.ts', 'at the desk'],
   ['apps/cli/test/attach.machine.test.ts', 'at the desk'],
   // The replaced phrases of the pages and of comments, as data.
   ['scripts/documents/phrases.mjs', ''],

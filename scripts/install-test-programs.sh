@@ -5,7 +5,7 @@ set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then
   echo "install-test-programs: apt-get is missing. Install these with your package manager: PostgreSQL 15 or newer, Redis 7 with" \
-    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, certutil of NSS, Python 3 with websockets, systemd-analyze, git, kubectl 1.27 or newer, Helm 3 and docker-registry." >&2
+    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, certutil of NSS, Python 3 with websockets, systemd-analyze, strace, git, kubectl 1.27 or newer, Helm 3 and docker-registry." >&2
   exit 1
 fi
 as_root=()
@@ -29,6 +29,7 @@ has git || missing+=(git)
 has chromium || has chromium-browser || has google-chrome || missing+=(chromium fonts-dejavu-core)
 has certutil || missing+=(libnss3-tools)
 python3 -c 'import websockets' 2>/dev/null || /usr/bin/python3 -c 'import websockets' 2>/dev/null || missing+=(python3-websockets)
+has strace || missing+=(strace)
 has systemd-analyze || missing+=(systemd)
 "${KUBECTL:-kubectl}" kustomize --help >/dev/null 2>&1 || missing+=(kubectl)
 has docker-registry || missing+=(docker-registry)

@@ -1,5 +1,6 @@
 /**
- * Drill: PostgreSQL is restored to a second (docs/operations.md, "Back up and restore"). It prints its time and what was lost.
+ * Drill: the operator restores PostgreSQL to a point in time (docs/operations.md, "Back up and restore"). It prints its time
+ * and the loss.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -36,10 +37,10 @@ describeWith(['postgresql', 'redis-server'], 'a restore to a point in time', () 
     if (status !== 0) throw new Error(stderr);
     return stdout.trim();
   };
-  /** Two transactions on both sides of the point are more than a second away from it. */
+  /** Keeps the transactions on both sides of the point a second away from it. */
   const apart = () => new Promise((resolve) => setTimeout(resolve, 1100));
 
-  it('keeps what was committed at that second, loses what came later, and delivers nothing twice', async () => {
+  it('keeps all changes up to that point, loses later ones, and delivers nothing twice', async () => {
     const home = await registerDevice(cluster, { hostname: 'home' });
     const away = await registerDevice(cluster, { hostname: 'away' });
     const removed = await registerDevice(cluster, { hostname: 'removed later' });
@@ -102,7 +103,7 @@ describeWith(['postgresql', 'redis-server'], 'a restore to a point in time', () 
     );
 
     expect(await titles()).toEqual(['after the copy', 'before the copy', 'queued at the point']);
-    // The message that was queued at the point reached the daemon already: nobody can know, and no daemon gets it again.
+    // The message that was queued at the point reached the daemon already: no one can know whether it did, and no daemon gets it again.
     await settled(queued.taskId, 'unknown');
     const again = await connectDaemon(cluster, { registration: away });
     const next = await begin('after the restore', away.deviceId);

@@ -15,7 +15,7 @@ beforeAll(async () => {
     config: { logLevel: 'debug', daemonReplyTimeoutMs: 3000 },
     log: { write: (line) => void log.push(line) },
   });
-  daemon = await connectDaemon(relay, { capabilities: ['transcript', 'content'] });
+  daemon = await connectDaemon(relay, { capabilities: ['transcript', 'content', 'changes', 'browse'] });
   app = await connectApp(relay, { transcript: true, output: true });
 });
 afterAll(() => relay.stop());
@@ -73,4 +73,37 @@ it('no text of a transcript reaches the database or the log, not even from refus
   expect(await dumpDatabase(relay)).not.toContain(secret);
   expect(log.join('\n')).not.toContain(secret);
   expect(`${await dumpDatabase(relay)}${log.join('\n')}`).not.toContain(data.slice(0, 40));
+});
+
+it('no path or content of a file reaches the database or the log, not even from refused answers', async () => {
+  const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello' } });
+  const { taskId } = created.body as { taskId: string };
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: 'files' });
+  const id = `${daemon.deviceId}:${daemon.registration.agentType}:files`;
+  await app.next('session_update', ({ session }) => (session as { id: string }).id === id);
+  const path = `${secret}/${secret}.ts`;
+  const change = { path, change: 'edit', added: 1, removed: 1 };
+  const hunks = [{ old: 1, new: 1, lines: [`+${secret}`] }];
+  const questions = [
+    ['readChanges', {}, 'get_changes', 'changes', { scope: 'uncommitted', scopes: [], root: path, files: [change] }],
+    ['readDiff', { path }, 'get_diff', 'diff', { path, change, hunks }],
+    ['listFiles', { find: secret }, 'get_files', 'files', { path, entries: [{ name: secret, path, kind: 'file' }] }],
+    ['readFile', { path }, 'get_file', 'file', { path, kind: 'text', bytes: 8, text: secret }],
+  ] as const;
+  for (const fields of [
+    undefined,
+    { files: secret, hunks: secret, entries: secret, bytes: secret },
+    { code: secret, error: secret },
+  ])
+    await Promise.all(
+      questions.map(async ([name, query, asked, type, answer]) => {
+        const answered = relay.call(name, { params: { id }, query });
+        const { request_id } = await daemon.next(asked);
+        daemon.send({ type, request_id, ...(fields ?? answer) });
+        const { status, body } = await answered;
+        if (fields === undefined) expect([status, JSON.stringify(body).includes(secret)]).toEqual([200, true]);
+      }),
+    );
+  expect(await dumpDatabase(relay)).not.toContain(secret);
+  expect(log.join('\n')).not.toContain(secret);
 });

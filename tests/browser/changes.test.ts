@@ -186,6 +186,32 @@ describeWith('chromium', 'the page of changes', () => {
     expect(await page.getByRole('button', { name: /unchanged/ }).count()).toBe(0);
   });
 
+  it('copies the loaded lines as a patch', async () => {
+    const { page } = person;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.getByText('signedIn, limit, create').first().waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Copy as patch' }).click();
+    const patch = [
+      'diff --git a/src/invites/route.ts b/src/invites/route.ts',
+      '--- a/src/invites/route.ts',
+      '+++ b/src/invites/route.ts',
+      '@@ -12,2 +12,2 @@',
+      ...hunks[0]!.lines,
+      '',
+    ].join('\n');
+    const copied = () =>
+      page.evaluate(() =>
+        (
+          globalThis as unknown as { navigator: { clipboard: { readText(): Promise<string> } } }
+        ).navigator.clipboard.readText(),
+      );
+    while ((await copied()) !== patch);
+    await page.keyboard.press('Escape');
+  });
+
   it('fills the composer with a request, and sends nothing by itself', async () => {
     const { page } = person;
     const before = daemon.inbox.all.filter(({ type }) => type === 'task_resume').length;

@@ -100,6 +100,12 @@ describeWith('chromium', 'a session that is open in a terminal', () => {
     await bar('Working at the desk').waitFor({ state: 'detached' });
   });
 
+  it('44: labels a message that the person typed there', async () => {
+    daemon.say('', native, [put(item('u2', 3, { kind: 'user', at: 'desk' }, 'And the herbs'))]);
+    await person.text('And the herbs');
+    await person.page.locator('.meta span', { hasText: /^\s*at the desk\s*$/ }).waitFor();
+  });
+
   it('44: offers choices before a message is sent: close it there, wait, or keep a draft', async () => {
     for (const [choice, desk] of [
       ['Close it there and send', 'take'],

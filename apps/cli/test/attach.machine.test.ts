@@ -135,6 +135,31 @@ describe('relay attach', () => {
     expect(await window.exit).toBe(0);
   });
 
+  it('44: shows the message and the answer of another window', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'shared-one');
+    const [first, second] = [attached('shared-one'), attached('shared-one', { rows: 30, columns: 60 })];
+    await empty(daemon);
+    await empty(daemon);
+    await Promise.all([first.sees('Enter sends'), second.sees('Enter sends')]);
+    first.type('hello there\r');
+    await second.sees('hello there');
+    const { task_id: taskId } = (await daemon.next('task_resume')) as unknown as { task_id: string };
+    const options = [{ id: 'once', label: 'Allow once', kind: 'allow_once' }];
+    const question = { uuid: 'q2', title: 'Run the tests?', kind: 'permission', options };
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Run the tests?', options, question });
+    await Promise.all([first.sees('1 Allow once'), second.sees('1 Allow once')]);
+    const from = second.output().length;
+    first.type('1');
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'q2', option_id: 'once' });
+    await second.sees('▶ Working', from);
+    expect(second.output().slice(from).split('▶ Working').at(-1)).not.toContain('1 Allow once');
+    for (const window of [first, second]) {
+      window.type('\u0004');
+      expect(await window.exit).toBe(0);
+    }
+  });
+
   it('44: keeps pasted lines together, and untrusted text moves nothing', async () => {
     const daemon = await stage.daemon('laptop', undefined, able);
     await stage.session(daemon, 'hostile-one');

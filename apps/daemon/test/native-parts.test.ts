@@ -175,6 +175,27 @@ it.each([
   expect(states).toEqual(['rejected', 'failed']);
 });
 
+it('44: marks messages that a person typed in a terminal of Claude Code, and no message of its adapter', () => {
+  const attachment = { type: 'queued_command', prompt: 'And the tests?', commandMode: 'prompt' };
+  const rows = [
+    user('u1', [text('Go')], { entrypoint: 'sdk-ts' }),
+    agent('m1', text('Done.'), { entrypoint: 'sdk-ts' }),
+    user('u2', [text('Go on')], { entrypoint: 'cli' }),
+    { type: 'attachment', uuid: 'u3', timestamp: time(seconds++), attachment, entrypoint: 'cli' },
+    agent('m2', text('Done.'), { entrypoint: 'cli' }),
+  ];
+  const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, replay: true, now: () => 0 });
+  const changes = claudeFormat
+    .updates(rows.map((row, place) => ({ row, place })))
+    .flatMap(({ update }) => mapper.update(update));
+  const parts = changes.flatMap((change) => (change.op === 'put' ? [change.item.part] : []));
+  expect(parts.filter(({ kind }) => kind === 'user')).toEqual([
+    { kind: 'user' },
+    { kind: 'user', at: 'desk' },
+    { kind: 'user', at: 'desk' },
+  ]);
+});
+
 /** An agent with scripted output. */
 function puppet(
   sessionId: string,

@@ -98,6 +98,8 @@ export class DeviceMemory {
   readonly watching = new SparseMap<string, { nativeId: string; filePath: string }>();
   /** Sessions that a client has open: until when (ms since 1970), and the timer that closes them. */
   readonly opened = new SparseMap<string, { timer: NodeJS.Timeout; untilMs: number }>();
+  /** Programs that wait for their person, by native id: since when, and the timer of their notification; bounded. */
+  readonly waitingPrograms = new SparseMap<string, { at: string; timer: NodeJS.Timeout }>();
   readonly requests = new SparseMap<string, DaemonRequest>();
   /** The newest page of history by native id, bounded. */
   readonly pages = new SparseMap<string, EarlierPage>();
@@ -238,9 +240,11 @@ export class DeviceMemory {
 
   clear(): void {
     for (const { timer } of this.opened.values()) clearTimeout(timer);
+    for (const { timer } of this.waitingPrograms.values()) clearTimeout(timer);
     for (const request of this.requests.values()) clearTimeout(request.timer);
     for (const inquiry of this.inquiries.values()) clearTimeout(inquiry.timer);
     this.opened.clear();
+    this.waitingPrograms.clear();
     this.requests.clear();
     this.inquiries.clear();
   }

@@ -1,6 +1,7 @@
 /** MEANING of `held` in a report, and of `session_held`: sessions that another program of the machine has open (rules, 24.3). */
 import type { Publisher } from '@relay/attention';
-import { type Database, findNativeSession, replaceHeld, saveHeld, withOwned } from '@relay/database';
+import type { RelayConfig } from '@relay/config';
+import { type Database, findNativeSession, notifyOfHeld, replaceHeld, saveHeld, withOwned } from '@relay/database';
 import { type FromDaemon, type Held, type ReportEntry, isNativeId } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
 
@@ -10,7 +11,16 @@ export interface HeldSessions {
   replace(connection: DaemonConnection, entries: readonly ReportEntry[]): Promise<void>;
 }
 
+interface HeldDeps {
+  config: Pick<RelayConfig, 'deskWaitMs'>;
+  database: Database;
+  publisher: Publisher;
+  notify: () => void;
+}
+
 const maxBytes = 1024;
+/** Programs of one device that can wait at a time. */
+const maxWaiting = 1000;
 
 /** Drops the members of a newer daemon; returns undefined for more bytes than a row keeps. */
 function bounded(held: Held | null | undefined): Held | undefined {
@@ -20,13 +30,10 @@ function bounded(held: Held | null | undefined): Held | undefined {
   return Buffer.byteLength(kept) > maxBytes ? undefined : (JSON.parse(kept) as Held);
 }
 
-export function createHeldSessions({
-  database,
-  publisher,
-}: {
-  database: Database;
-  publisher: Publisher;
-}): HeldSessions {
+export function createHeldSessions(deps: HeldDeps): HeldSessions {
+  const { database, publisher } = deps;
+  const attend = createReminders(deps);
+
   const publish = async ({ memory }: DaemonConnection, keys: readonly string[]) => {
     for (const key of keys) memory.forgetRecord(key);
     if (keys.length > 0) await publisher.sessions(keys);
@@ -37,7 +44,9 @@ export function createHeldSessions({
       if (!connection.can('desk') || !isNativeId(nativeId)) return;
       const found = await findNativeSession(database, connection.deviceId, nativeId);
       if (!found) return;
-      const changed = await withOwned(database, connection, (tx) => saveHeld(tx, found.key, bounded(held) ?? null));
+      const kept = bounded(held);
+      const changed = await withOwned(database, connection, (tx) => saveHeld(tx, found.key, kept ?? null));
+      attend(connection, nativeId, kept);
       await publish(connection, changed ? [found.key] : []);
     },
     async replace(connection, entries) {
@@ -50,7 +59,37 @@ export function createHeldSessions({
       );
       const sessions = [...reported].map(([nativeId, held]) => ({ nativeId, held }));
       const keys = await withOwned(database, connection, (tx, device) => replaceHeld(tx, device.id, sessions));
+      const known = [...connection.memory.waitingPrograms].map(([nativeId]) => nativeId);
+      for (const nativeId of new Set([...known, ...reported.keys()]))
+        attend(connection, nativeId, reported.get(nativeId));
       await publish(connection, keys ?? []);
     },
+  };
+}
+
+/** Returns the function that notes the state of a program, and notifies the person after a long wait (rules, 24.8). */
+function createReminders({ config, database, notify }: HeldDeps) {
+  const remind = async (connection: DaemonConnection, nativeId: string, at: string) => {
+    if (!connection.live) return;
+    const found = await findNativeSession(database, connection.deviceId, nativeId);
+    const notified = found && (await withOwned(database, connection, (tx) => notifyOfHeld(tx, found.key, at)));
+    if (notified) notify();
+  };
+
+  return (connection: DaemonConnection, nativeId: string, held: Held | undefined): void => {
+    const { waitingPrograms } = connection.memory;
+    const before = waitingPrograms.get(nativeId);
+    const at = held?.state === 'waiting' ? held.at : undefined;
+    if (before?.at === at) return;
+    clearTimeout(before?.timer);
+    waitingPrograms.delete(nativeId);
+    if (at === undefined || !connection.live || waitingPrograms.size >= maxWaiting) return;
+    const timer = setTimeout(() => {
+      remind(connection, nativeId, at).catch((error: unknown) =>
+        connection.logger.warn({ err: error }, 'no notification about a program that waits'),
+      );
+    }, config.deskWaitMs);
+    timer.unref();
+    waitingPrograms.set(nativeId, { at, timer });
   };
 }

@@ -39,9 +39,15 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
     message: task.instruction,
     ...more,
     ...answerOf(reader, task),
-    ...(task.answer?.desk !== undefined && reader.can('desk') ? { desk: task.answer.desk } : {}),
+    ...deskOf(reader, task),
     ...(task.into !== undefined && reader.can('steer') ? { steer: 'next' as const } : {}),
   };
+}
+
+/** An agent closes no program: a daemon that does not know `restricted` asks about its message (rules, 24.5). */
+function deskOf(reader: Reader, { answer, isOfAgent }: ClaimedTask) {
+  if (answer?.desk === undefined || !reader.can('desk')) return {};
+  return answer.desk === 'take' && isOfAgent && !reader.can('controls') ? {} : { desk: answer.desk };
 }
 
 /** The question that a message answers, for a daemon that names its questions; any other daemon gets only the text. */

@@ -32,7 +32,7 @@ const hello = (...sessions: object[]) => [
 describe('a session that another program has open', () => {
   let relay: TestRelay;
   beforeAll(async () => {
-    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500 } });
+    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500, deskWaitMs: 1000 } });
   });
   afterAll(() => relay.stop());
 
@@ -125,6 +125,33 @@ describe('a session that another program has open', () => {
     await daemon.close();
   });
 
+  it('44: gets the choice of an agent, but take only where its daemon knows that an agent closes no program', async () => {
+    const token = relay.token('alice', { scopes: ['agents:drive', 'agents:answer'] });
+    const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${token}` };
+    const send = (id: string, desk: string) => {
+      const params = { name: 'send_message', arguments: { sessionId: id, content: desk, desk } };
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      return relay.call('POST', '/mcp', { user: null, headers, body });
+    };
+    for (const [more, choices] of [
+      [['controls'], { wait: 'wait', take: 'take' }],
+      [[], { wait: 'wait', take: undefined }],
+    ] as const) {
+      for (const [choice, sent] of Object.entries(choices)) {
+        const daemon = await connectDaemon(relay, {
+          capabilities: ['desk', 'transcript', 'prompts', ...more],
+          hello: hello(entry('n1', { held })),
+        });
+        const id = await known(idOf(daemon, 'n1'));
+        expect((await send(id, choice)).body).toMatchObject({ result: { structuredContent: { state: 'queued' } } });
+        const { desk, restricted } = await daemon.next('task_resume');
+        expect([desk, restricted]).toEqual([sent, more.length > 0 ? 'agent' : undefined]);
+        expect((await send(id, 'later')).body).toMatchObject({ result: { isError: true } });
+        await daemon.close();
+      }
+    }
+  });
+
   it('44: is never asked to choose where its daemon knows no choice', async () => {
     const daemon = await connectDaemon(relay, { hello: hello(entry('n1')) });
     const id = idOf(daemon, 'n1');
@@ -160,6 +187,10 @@ describe('a session that another program has open', () => {
         attach: `relay attach ${id}`,
       });
     }
+    const { entries } = (await relay.call('listAudit', {})).body;
+    expect(entries.filter(({ target }) => target === id)).toEqual([
+      expect.objectContaining({ action: 'letGo', outcome: 'done' }),
+    ]);
     const failing = relay.call('readDesk', { params: { id } });
     const { request_id: requestId } = await daemon.next('desk_request');
     daemon.send({
@@ -193,5 +224,34 @@ describe('a session that another program has open', () => {
     }
     await plain.close();
     await able.close();
+  });
+
+  it('44: notifies once when its program waits for its person, in a watched session alone', async () => {
+    const names = ['n1', 'n2', 'n3'];
+    const daemon = await connect(undefined, ...names.map((name) => entry(name)));
+    const [first, second, unwatched] = names.map((name) => idOf(daemon, name)) as [string, string, string];
+    for (const id of [first, second, unwatched]) await known(id);
+    for (const id of [first, second]) await relay.call('watch', { body: { sessionId: id } });
+    const notified = async () =>
+      (await relay.call('listNotifications')).body.notifications
+        .filter(({ sessionId }) => [first, second, unwatched].includes(sessionId))
+        .map(({ sessionId, cause }) => [sessionId, cause]);
+    const waiting: Held = { ...held, state: 'waiting', waits: 'permission prompt' };
+    const send = (name: string, now: Held) => daemon.send({ type: 'session_held', session_id: name, held: now });
+    send('n2', waiting);
+    send('n2', held);
+    send('n3', waiting);
+    send('n1', waiting);
+    while ((await notified()).length === 0);
+    expect(await notified()).toEqual([[first, 'needs_you']]);
+    await daemon.close();
+    const again = await connect(daemon.registration, entry('n1', { held: waiting }), entry('n2', { held: waiting }));
+    while ((await notified()).length === 1);
+    expect(await notified()).toEqual([
+      [second, 'needs_you'],
+      [first, 'needs_you'],
+    ]);
+    expect((await relay.call('listInbox')).body.items).toEqual([]);
+    await again.close();
   });
 });

@@ -12,7 +12,7 @@ import { acpError, errorOf, invalid } from './errors.ts';
 import { before } from './history.ts';
 import type { Host } from './host.ts';
 import { pictureOf } from './images.ts';
-import { instructionOf } from './prompt.ts';
+import { deskChoiceOf, instructionOf } from './prompt.ts';
 import { type AskOptions } from './questions.ts';
 import { Prompts } from './prompts.ts';
 import { SessionChoices } from './session-choices.ts';
@@ -164,8 +164,8 @@ export class Conversation {
   }
 
   /** @throws RequestError if the turn fails, or the relay refuses the prompt */
-  async prompt({ prompt }: PromptRequest): Promise<PromptResponse> {
-    const instruction = instructionOf(prompt, this.#begin.paths);
+  async prompt({ prompt, _meta: meta }: PromptRequest): Promise<PromptResponse> {
+    const instruction = { ...instructionOf(prompt, this.#begin.paths), ...deskChoiceOf(meta) };
     this.#sending += 1;
     const accepted = () => {
       this.#sending -= 1;

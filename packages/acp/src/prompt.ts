@@ -1,5 +1,6 @@
 /** Turns a client's prompt into a message: its text, and its images as data URLs. */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
+import { type DeskChoice, deskChoices } from '@relay/protocol';
 import { invalid } from './errors.ts';
 import { imageTypes } from './images.ts';
 import type { Paths } from './paths.ts';
@@ -7,6 +8,20 @@ import type { Paths } from './paths.ts';
 export interface Instruction {
   content: string;
   images?: string[];
+  /** The choice for a session that another program has open (rules, 24.4). */
+  desk?: DeskChoice;
+}
+
+/** The member of `_meta` of a prompt with that choice. */
+const deskMember = 'relay/desk';
+
+/** @throws RequestError -32602 for a choice that does not exist */
+export function deskChoiceOf(meta: Readonly<Record<string, unknown>> | null | undefined): Pick<Instruction, 'desk'> {
+  const given = meta?.[deskMember] ?? undefined;
+  if (given === undefined) return {};
+  const desk = deskChoices.find((choice) => choice === given);
+  if (desk === undefined) throw invalid(`"${deskMember}" is one of: ${deskChoices.join(', ')}.`);
+  return { desk };
 }
 
 const imageAlone = 'See the attached image.';

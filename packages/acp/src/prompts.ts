@@ -83,7 +83,7 @@ export class Prompts {
   async #send(turn: Turn, instruction: Instruction, onSent: () => void): Promise<void> {
     const { client, queueSeconds: queueTtlSeconds } = this.#host;
     const idempotencyKey = `acp-prompt-${crypto.randomUUID()}`;
-    const { content, images } = instruction;
+    const { content, images, desk } = instruction;
     const common = { queueTtlSeconds, ...(images ? { images } : {}) };
     try {
       // The first prompt creates the session; concurrent prompts wait for it.
@@ -97,8 +97,8 @@ export class Prompts {
             });
             return { taskId, message, session };
           }
-          const params = { id };
-          return client.call('sendMessage', { params, body: { ...common, content, answers: null }, idempotencyKey });
+          const body = { ...common, content, answers: null, ...(desk ? { desk } : {}) };
+          return client.call('sendMessage', { params: { id }, body, idempotencyKey });
         }),
       );
       turn.taskId = sent.taskId;

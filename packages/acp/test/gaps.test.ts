@@ -145,3 +145,18 @@ it('a client that stops a prompt with a completed turn cancels this turn only, n
     { which: 'running', taskId: 'task' },
   ]);
 });
+
+it('44: a prompt carries the choice for a session that a terminal has open, and a wrong choice sends nothing', async () => {
+  const { agent, calls } = await loaded('idle');
+  const prompt = (choice: string) =>
+    agent.request('session/prompt', {
+      sessionId,
+      prompt: [{ type: 'text', text: 'go' }],
+      _meta: { 'relay/desk': choice },
+    });
+  await expect(prompt('later')).rejects.toMatchObject({ code: -32602 });
+  prompt('wait').catch(() => undefined);
+  const sent = () => calls.filter(({ name }) => name === 'sendMessage').map(({ body }) => body);
+  while (sent().length === 0) await new Promise((done) => setImmediate(done));
+  expect(sent()).toEqual([expect.objectContaining({ content: 'go', answers: null, desk: 'wait' })]);
+});

@@ -113,6 +113,14 @@ export const timings = {
     min: 0,
     readBy: daemonDoor,
   }),
+  DESK_WAIT_MS: ms(
+    20_000,
+    'a program that waits for its person for this long notifies the person, in a watched session',
+    {
+      min: 0,
+      readBy: daemonDoor,
+    },
+  ),
   TASK_SILENCE_MS: ms(
     900_000,
     'a running task that no frame mentioned for this long is lost if the daemon contradicts it, or if there is no session to ask',

@@ -39,6 +39,7 @@ describe('reading the environment', () => {
       offlineGraceMs: 10_000,
       statusWaitMs: 2_000,
       statusLostMs: 5_000,
+      deskWaitMs: 20_000,
       taskSilenceMs: 900_000,
       deviceGoneMs: 86_400_000,
       sweepIntervalMs: 30_000,

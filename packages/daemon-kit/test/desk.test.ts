@@ -269,6 +269,16 @@ describe('a message to a session that is open in a terminal', () => {
     expect(one.turns.map(({ message }) => message)).toEqual(['two']);
   });
 
+  it('44: closes the program once for two messages (take), which keep their order', async () => {
+    const one = await begin();
+    one.open.set(one.id, held);
+    one.send('one', { desk: 'take' });
+    const second = one.send('two', { desk: 'take' });
+    await one.connection.event('TASK_COMPLETE', second);
+    expect(one.turns.map(({ message }) => message)).toEqual(['one', 'two']);
+    expect(one.calls).toEqual(['end true']);
+  });
+
   it('44: fails with its daemon while it waits', async () => {
     const one = await begin();
     one.open.set(one.id, held);
@@ -331,6 +341,13 @@ describe('a relay with desk', () => {
       expect(one.calls).toEqual(['end true']);
     },
   );
+});
+
+it('44: a release of a session that the daemon does not know is unknown_session, and closes nothing', async () => {
+  const one = await begin();
+  one.connection.send({ type: 'force_quit_session', request_id: 'r1', session_id: 'another' });
+  expect(await one.connection.frame('force_quit_result')).toMatchObject({ status: 'unknown_session' });
+  expect(one.calls).toEqual([]);
 });
 
 it('44: a relay without desk gets no field of it', async () => {

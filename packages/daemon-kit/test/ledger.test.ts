@@ -181,6 +181,15 @@ describe('output', () => {
     expect(tools()).toMatchObject([{ exit: 2 }, { diffs: [{ change: 'add' }] }]);
     expect(items().at(-1)).toMatchObject({ part: { kind: 'plan', entries: [{ text: 'First' }] } });
   });
+
+  it('A9: of OpenCode: a replayed plan, which has another title, is a plan', () => {
+    const { hear, tools, items } = account();
+    const todos = [{ content: 'First', status: 'pending', priority: 'high' }];
+    hear('tool_call', { toolCallId: 'p', title: '1 todos', kind: 'other', status: 'pending', rawInput: { todos } });
+    hear('tool_call_update', { toolCallId: 'p', status: 'completed', title: '1 todos', content: text('[{}]') });
+    expect(tools()).toEqual([]);
+    expect(items()).toMatchObject([{ part: { kind: 'plan', entries: [{ text: 'First' }] } }]);
+  });
 });
 
 describe('texts', () => {

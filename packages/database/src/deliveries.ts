@@ -13,6 +13,7 @@ import type {
   SubscriptionDetail,
   SubscriptionKind,
 } from '@relay/protocol';
+import { isAboutProgram } from './held-waits.ts';
 import { isOver, releaseDigests, releaseGroups } from './held-deliveries.ts';
 import type { NamedPrompt } from './prompts.ts';
 import { sql } from './sql.ts';
@@ -91,6 +92,8 @@ export interface ClaimedDelivery {
   login?: string | undefined;
   /** The oldest open question of the session, with `needs_you`. */
   question?: DueQuestion | undefined;
+  /** The reason of a program that waits for its person; can be empty. Absent for other notifications. */
+  waits?: string | undefined;
   /** Host of the address; for apps of the stores, their service. */
   host: string;
   /** The session of the notification; empty for a test, and for anything that is about no session. */
@@ -126,6 +129,7 @@ interface ClaimedRow {
   actions: SubscriptionActions;
   login: string | null;
   question: DueQuestion | null;
+  waits: string | null;
   address: string;
   last: string | null;
   session_id: string | null;
@@ -198,7 +202,7 @@ export async function claimDeliveries(
     SELECT (SELECT user_id FROM people WHERE nth = ${peopleAtOnce}) AS last,
       d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail, s.address, s.actions, s.login,
       n.session_id, n.device_id, COALESCE(n.name, ses.title, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
-      ses.last_message AS text, asked.question,
+      ses.last_message AS text, asked.question, CASE WHEN ${isAboutProgram} THEN COALESCE(ses.held->>'waits', '') END AS waits,
       ${isOver} AS over, p.quiet,
       EXISTS (SELECT 1 FROM deliveries f WHERE f.after_id = d.id AND f.state = 'pending') AS has_next
     FROM (SELECT 1) AS one
@@ -209,7 +213,7 @@ export async function claimDeliveries(
     LEFT JOIN LATERAL (
       SELECT CASE WHEN octet_length(q.payload::text) <= ${questionBytes}::int THEN q.payload
         ELSE (q.payload - '{prompt,result,context,subject,fields}'::text[]) || '{"isCut":true}'::jsonb END AS question
-      FROM prompts q WHERE d.cause = 'needs_you' AND q.session_key = n.session_key AND q.state = 'open'
+      FROM prompts q WHERE d.cause = 'needs_you' AND NOT ${isAboutProgram} AND q.session_key = n.session_key AND q.state = 'open'
         AND (q.expires_at IS NULL OR q.expires_at > now()) ORDER BY q.seq LIMIT 1
     ) asked ON true
     ORDER BY d.user_id, d.next_at`;
@@ -232,6 +236,7 @@ const claimedOf = (row: ClaimedRow): ClaimedDelivery => ({
   actions: row.actions,
   ...(row.login === null ? {} : { login: row.login }),
   ...(row.question === null ? {} : { question: row.question }),
+  ...(row.waits === null ? {} : { waits: row.waits }),
   sessionId: row.session_id ?? '',
   deviceId: row.device_id ?? '',
   title: row.title ?? '',

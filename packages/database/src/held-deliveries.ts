@@ -3,6 +3,7 @@
  * address of their group.
  */
 import type { DeliveryCause } from '@relay/protocol';
+import { isAboutProgram, isWaitOver } from './held-waits.ts';
 import { sql } from './sql.ts';
 import { isDue, isOpen } from './task-states.ts';
 import type { Db, Whole } from './transaction.ts';
@@ -14,11 +15,12 @@ const isAnswered = sql`EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = ses.k
 
 /**
  * Whether the reason for a notification is gone, in SQL about `d`, a delivery, `n`, its notification, and `ses`, its
- * session: a question was answered, an unknown delivery was decided, anything else was read.
+ * session: a question was answered, a program waits no longer, an unknown delivery was decided, anything else was read.
  */
 export const isOver = sql`CASE
   WHEN d.notification_id IS NULL OR d.cause NOT IN ('needs_you', 'done', 'failed', 'unknown') THEN false
   WHEN ses.key IS NULL OR ses.deleted_at IS NOT NULL THEN true
+  WHEN d.cause = 'needs_you' AND ${isAboutProgram} THEN ${isWaitOver}
   WHEN d.cause = 'needs_you' THEN ses.status <> 'waiting' OR (${isAnswered})
   WHEN d.cause = 'unknown' THEN NOT ses.queue_held
   ELSE COALESCE(ses.read_at >= n.created_at, false) END`;

@@ -1,5 +1,7 @@
 /** Sessions of a device that another program has open, as its daemon reports them. Must run inside `withDevice`. */
 import type { Held } from '@relay/protocol';
+import { prefixOfWait } from './held-waits.ts';
+import { addNotification } from './notifications.ts';
 import type { Db } from './transaction.ts';
 
 interface HeldSession {
@@ -26,4 +28,17 @@ export async function saveHeld(db: Db, key: string, held: Held | null): Promise<
     UPDATE sessions SET held = ${text}::jsonb
     WHERE key = ${key} AND deleted_at IS NULL AND held IS DISTINCT FROM ${text}::jsonb RETURNING key`;
   return rows.length > 0;
+}
+
+/**
+ * Enqueues a notification if the program of a watched session has waited for its person since `at`. Each `at` notifies
+ * once. Returns whether it wrote a notification.
+ */
+export async function notifyOfHeld(db: Db, key: string, at: string): Promise<boolean> {
+  const [row] = await db.sql.query<{ key: string }>`
+    SELECT s.key FROM sessions s WHERE s.key = ${key} AND s.deleted_at IS NULL
+      AND s.held->>'state' = 'waiting' AND s.held->>'at' = ${at}
+      AND (s.notify = 'all' OR EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id))`;
+  if (!row) return false;
+  return addNotification(db, { sessionKey: key, cause: 'needs_you', taskId: `${prefixOfWait}${at}`, windowMs: 0 });
 }

@@ -88,11 +88,12 @@ export const agentTools = {
   send_message: {
     title: 'Send a message',
     description:
-      'Sends a follow-up to a session. It waits behind what runs there, and answers no question (use answer). Answers at once; then call wait_for_turn with the taskId. now: into the turn that runs; then call wait_for_turn without a taskId. deliver in the answer: now, or next when no turn ran.',
+      'Sends a follow-up to a session. It waits behind what runs there, and answers no question (use answer). Answers at once; then call wait_for_turn with the taskId. now: into the turn that runs; then call wait_for_turn without a taskId. deliver in the answer: now, or next when no turn ran. desk: for a session that a terminal has open. wait sends after the terminal closed the session; with take, or without desk, the person decides.',
     input: fields({
       sessionId: session,
       content: SendMessage.properties.content,
       now: maybe(flag('Into the turn that runs, for a machine with `steer` among its capabilities')),
+      desk: SendMessage.properties.desk,
       queueTtlSeconds,
       idempotencyKey,
       fromSession,

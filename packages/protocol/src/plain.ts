@@ -8,4 +8,5 @@ export * from './figures.ts';
 export * from './transcript/apply.ts';
 export * from './user-code.ts';
 export * from './without-marks.ts';
+export { patchOf } from './patch.ts';
 export { type FieldProblem, fieldProblem } from './transcript/form-values.ts';

@@ -35,6 +35,8 @@ const needs = {
   chromium: () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
   'libnss3-tools': () => onPath('certutil'),
   'python3-websockets': () => pythonWithWebsockets() !== undefined,
+  /** A container can forbid it to trace. */
+  strace: () => runs('strace', '-o', '/dev/null', 'true'),
   systemd: () => runs('systemd-analyze', '--version'),
   /** No program: tests that fill a small disk must mount one. */
   root: () => runs('unshare', '--mount', 'true'),

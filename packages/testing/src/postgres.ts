@@ -47,13 +47,13 @@ export interface TestPostgres {
   resume(): Promise<void>;
   /** Copies the running server (`pg_basebackup`), for `restoreTo`. Needs `archived`. */
   backUp(): Promise<void>;
-  /** Starts a server from the copy and the archived log: with every transaction that was committed at `time`, and no later one. */
+  /** Starts a server from the copy and the archived log: it has the transactions up to `time`, and no later ones. */
   restoreTo(time: string): Promise<TestStandby>;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
-/** A server that was made from another one. */
+/** A copy of another server. */
 export interface TestStandby {
   readonly address: PostgresAddress;
   url(database: string): string;

@@ -1,4 +1,4 @@
--- Messages that repeat (ADR 94): their rules and their runs.
+-- Messages that repeat (ADR 95): their rules and their runs.
 -- compatible-with: 1.0.0
 CREATE TABLE "schedules" (
     "id" TEXT NOT NULL,

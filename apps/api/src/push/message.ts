@@ -58,7 +58,7 @@ export function messageOf(
 }
 
 function bodyOf(
-  { cause, title, text, question }: ClaimedDelivery,
+  { cause, title, text, question, waits }: ClaimedDelivery,
   detail: ClaimedDelivery['detail'],
   language: NotificationLanguage,
 ): Pick<PushMessage, 'body' | 'isWhole'> {
@@ -66,8 +66,8 @@ function bodyOf(
   if (detail === 'none') return { body: notificationWords[language].neutral };
   const name = cutText(title, titleBytes);
   if (detail === 'title' || ofPeople.includes(cause)) return { body: name };
-  const asked =
-    question === undefined || question.isCut ? { text: withoutMarks(text), isWhole: false } : questionText(question);
+  const shownText = waits === undefined ? withoutMarks(text) : notificationWords[language].atDesk(waits);
+  const asked = question === undefined || question.isCut ? { text: shownText, isWhole: false } : questionText(question);
   if (asked.text === '') return { body: name };
   const shown = cutText(asked.text, textBytes);
   return { body: `${name}\n${shown}`, isWhole: asked.isWhole && shown === asked.text };

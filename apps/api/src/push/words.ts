@@ -6,6 +6,8 @@ interface NotificationWords {
   /** Texts beside a count, in one message for many. */
   counted: Record<DeliveryCause, readonly [one: string, several: string]>;
   many: (count: number) => string;
+  /** A program on the machine waits for its person; `reason` can be empty. */
+  atDesk: (reason: string) => string;
   /** Reveals nothing about the work. */
   neutral: string;
   tested: string;
@@ -36,6 +38,7 @@ const en: NotificationWords = {
     test: ['test', 'tests'],
   },
   many: (count) => `${count} notifications`,
+  atDesk: (reason) => `Waits for you at the desk${reason === '' ? '' : `: ${reason}`}`,
   neutral: 'Open Relay to see more.',
   tested: 'This address works. You will be notified here.',
   answers: { allow: 'Allow once', reject: 'Reject', reply: 'Reply' },
@@ -65,6 +68,7 @@ const de: NotificationWords = {
     test: ['Test', 'Tests'],
   },
   many: (count) => `${count} Mitteilungen`,
+  atDesk: (reason) => `Wartet am Rechner auf dich${reason === '' ? '' : `: ${reason}`}`,
   neutral: 'Öffne Relay, um mehr zu sehen.',
   tested: 'Diese Adresse funktioniert. Hier kommen deine Mitteilungen an.',
   answers: { allow: 'Einmal erlauben', reject: 'Ablehnen', reply: 'Antworten' },

@@ -1,5 +1,6 @@
 /** `relay diff`, `relay files` and `relay cat`: show a session's changes and files, from its machine. */
 import type { Change, ChangeScope, FileDiff } from '@relay/protocol';
+import { patchOf } from '@relay/protocol/plain';
 import { Failure, exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import type { Relay } from '../relay.ts';
@@ -68,31 +69,6 @@ async function wholeDiff(relay: Relay, id: string, path: string, scope: ChangeSc
     diff = { ...next, hunks: [...diff.hunks, ...next.hunks] };
   }
   return diff;
-}
-
-const linesIn = (lines: readonly string[], other: '+' | '-') =>
-  lines.filter((line) => !line.startsWith(other) && !line.startsWith('\\')).length;
-
-/** Returns a patch for `git apply`. Adjacent hunks are joined. */
-export function patchOf({ path, change, hunks }: Pick<FileDiff, 'path' | 'change' | 'hunks'>): string {
-  if (hunks.length === 0) return '';
-  const from = change.from ?? path;
-  const [isNew, isGone] = [change.change === 'add', change.change === 'delete'];
-  const joined: FileDiff['hunks'] = [];
-  for (const hunk of hunks) {
-    const last = joined.at(-1);
-    const begins = last?.new === undefined ? -1 : last.new + linesIn(last.lines, '-');
-    if (last && begins === hunk.new && !last.lines.at(-1)?.startsWith('\\')) last.lines.push(...hunk.lines);
-    else joined.push({ ...hunk, lines: [...hunk.lines] });
-  }
-  const texts = joined.map(({ old, new: now, lines }) => {
-    const head = `@@ -${old},${linesIn(lines, '+')} +${now},${linesIn(lines, '-')} @@`;
-    return `${head}\n${lines.map((line) => `${line}\n`).join('')}`;
-  });
-  const mode = isNew ? 'new file mode 100644\n' : isGone ? 'deleted file mode 100644\n' : '';
-  const moved = change.from === undefined ? '' : `rename from ${from}\nrename to ${path}\n`;
-  const sides = `--- ${isNew ? '/dev/null' : `a/${from}`}\n+++ ${isGone ? '/dev/null' : `b/${path}`}\n`;
-  return `diff --git a/${from} b/${path}\n${mode}${moved}${sides}${texts.join('')}`;
 }
 
 export async function filesCommand(

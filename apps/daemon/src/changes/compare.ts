@@ -21,6 +21,8 @@ const listMs = 15_000;
 const diffMs = 5000;
 /** New files up to this size are read, for the number of their lines. */
 const countedBytes = 1024 * 1024;
+/** Files up to this size are compared with the commit when their time differs from the index. */
+const touchedBytes = 8 * 1024 * 1024;
 const isNone = (id: string) => /^0*$/.test(id);
 
 const shape = ['-M', '--no-ext-diff', '--no-textconv', '--no-color', '--no-relative', '--submodule=short'];
@@ -81,19 +83,23 @@ export async function changesSince(
 ): Promise<Found[]> {
   const compared = ['diff', '--raw', '--numstat', '-z', '--no-abbrev', ...shape, '--ignore-submodules=dirty'];
   const ask = (...args: string[]) => git(args, { timeMs: listMs });
+  let isCounted = true;
   const [tracked, others, unmerged] = await Promise.all([
     ask(...compared, base, '--').catch((error: unknown) => {
       if (!(error instanceof GitFailure) || error.why !== 'failed') throw error;
       // A partial clone can lack contents. Git then lists files without numbers and moves.
+      isCounted = false;
       return ask('diff-index', '--raw', '-z', '--no-abbrev', '--no-renames', '--ignore-submodules=dirty', base, '--');
     }),
     ask('ls-files', '--others', '--exclude-standard', '-z'),
     ask('ls-files', '--unmerged', '-z'),
   ]);
   const conflicts = new Set(unmerged.toString('latin1').split('\0').map((entry) => nameOf(entry.slice(entry.indexOf('\t') + 1)).path)); // prettier-ignore
-  const changes = parseChanges(tracked).map((change) =>
-    conflicts.has(change.path) ? { ...change, change: 'conflict' } : change,
-  );
+  const changes: Found[] = [];
+  for (const change of parseChanges(tracked)) {
+    if (conflicts.has(change.path)) changes.push({ ...change, change: 'conflict' });
+    else if (!(await isTouched(change, isCounted, root, rules))) changes.push(change);
+  }
   const names = others.toString('latin1').split('\0').filter(Boolean);
   const gone = new Map(changes.filter(({ change }) => change === 'delete').map((change) => [change.id, change]));
   for (const [index, name] of names.entries()) {
@@ -114,6 +120,25 @@ export async function changesSince(
   );
 }
 
+/**
+ * A file with another time than in the index and the same content. Git leaves a text out of its numbers then. The content
+ * of others is compared here: binary files, and files of a partial clone (`isCounted` false).
+ */
+async function isTouched(found: Found, isCounted: boolean, root: string, rules: ProjectRules): Promise<boolean> {
+  const { change, binary, added, modes, id, path, raw } = found;
+  if (change !== 'edit' || modes[0] !== modes[1] || added !== undefined) return false;
+  if (isCounted && !binary) return true;
+  const read = raw ? undefined : await readHead(root, path, rules, touchedBytes + 1);
+  return read !== undefined && read.bytes <= touchedBytes && idOf(read.head, id.length) === id;
+}
+
+/** The id that git gives to this content, with as many digits. */
+const idOf = (content: Buffer, digits: number): string =>
+  createHash(digits === 64 ? 'sha256' : 'sha1')
+    .update(`blob ${content.length}\0`)
+    .update(content)
+    .digest('hex');
+
 /** A file that git does not know; `blob`: the id that git would give it. */
 async function newFile(
   name: string,
@@ -131,9 +156,8 @@ async function newFile(
   if (isBinary(head)) return { found: { ...found, binary: true, bytes } };
   if (bytes > countedBytes) return { found: { ...found, bytes } };
   const text = head.toString('utf8');
-  const blob = createHash('sha1').update(`blob ${bytes}\0`).update(head).digest('hex');
   const lfs = isPointer(text) ? { lfs: true } : {};
-  return { found: { ...found, added: linesOf(text).length, removed: 0, bytes, ...lfs }, blob };
+  return { found: { ...found, added: linesOf(text).length, removed: 0, bytes, ...lfs }, blob: idOf(head, 40) };
 }
 
 export const isBinary = (bytes: Buffer): boolean => bytes.subarray(0, 8192).includes(0);

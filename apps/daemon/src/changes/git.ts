@@ -39,7 +39,8 @@ const fixed = [
   'diff.external=',
   'diff.renameLimit=500',
   'diff.suppressBlankEmpty=false',
-  'diff.autoRefreshIndex=true',
+  // Git would write the index in spite of GIT_OPTIONAL_LOCKS.
+  'diff.autoRefreshIndex=false',
   'safe.bareRepository=explicit',
   'submodule.recurse=false',
 ].flatMap((setting) => ['-c', setting]);

@@ -1,6 +1,7 @@
 /** The repository around a folder, if all of it lies inside the folders that the user allowed (rules, 25.3). */
 import { readFile, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { findProgram } from '../agents/programs.ts';
 import { type ProjectRules, isAllowed, projectFolder } from '../agents/project.ts';
 import { type Git, GitFailure, gitIn } from './git.ts';
 
@@ -37,8 +38,7 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   const ask = (...args: string[]) => git(args, { timeMs: shortMs });
   let lines: string[];
   try {
-    const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec((await ask('--version')).toString())?.map(Number) ?? [];
-    if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) return { path, note: 'old' };
+    if (!(await isNewEnough(git, env))) return { path, note: 'old' };
     const told = await ask(
       'rev-parse',
       '--is-inside-work-tree',
@@ -58,21 +58,38 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   const isOurs = real !== '' && `${path}/`.startsWith(`${real}/`) && !('error' in projectFolder(real, rules));
   if (!isOurs || !(await isWithin(gitFolders, rules))) return { path, note: 'outside' };
   const own = await realpath(gitFolder);
-  const filters = await filtersOf(gitIn(real, [`--git-dir=${own}`, `--work-tree=${real}`], { ceilings, env })!);
-  if (!filters) return { path, note: 'outside' };
   // No further configuration decides where the repository is.
-  const bound = gitIn(real, [`--git-dir=${own}`, `--work-tree=${real}`, ...filters], { ceilings, env })!;
+  const place = [`--git-dir=${own}`, `--work-tree=${real}`];
+  const placed = gitIn(real, place, { ceilings, env })!;
   const line = (...args: string[]) =>
-    bound(args, { timeMs: shortMs }).then(
+    placed(args, { timeMs: shortMs }).then(
       (out) => out.toString().trim() || undefined,
       () => undefined,
     );
-  const [head, reference] = await Promise.all([
+  // These commands read no file, so no filter can run.
+  const [filters, head, branch, state] = await Promise.all([
+    filtersOf(placed),
     line('rev-parse', '-q', '--verify', 'HEAD^{commit}'),
     line('symbolic-ref', '-q', '--short', 'HEAD'),
+    stateOf(own),
   ]);
-  const state = await stateOf(own);
-  return { path: real, repository: { git: bound, logFile: join(own, 'logs', 'HEAD'), head, branch: reference, state } };
+  if (!filters) return { path, note: 'outside' };
+  const bound = gitIn(real, [...place, ...filters], { ceilings, env })!;
+  return { path: real, repository: { git: bound, logFile: join(own, 'logs', 'HEAD'), head, branch, state } };
+}
+
+/** Keyed by path: the daemon notices a new version after a restart. */
+const newEnough = new Map<string, boolean>();
+
+async function isNewEnough(git: Git, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const program = findProgram('git', env) ?? '';
+  const known = newEnough.get(program);
+  if (known !== undefined) return known;
+  const text = (await git(['--version'], { timeMs: shortMs })).toString();
+  const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(text)?.map(Number) ?? [];
+  const isNew = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+  newEnough.set(program, isNew);
+  return isNew;
 }
 
 /** Whether these folders, their objects and their borrowed objects lie inside the allowed folders. */

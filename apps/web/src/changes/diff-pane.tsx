@@ -22,6 +22,8 @@ interface DiffPaneProps {
   change: Change | undefined;
   onAdd: (comment: Comment) => void;
   onRemove: (comment: Comment) => void;
+  /** Called with each loaded difference. */
+  onLoaded: (diff: FileDiff) => void;
 }
 
 const reasons = (): Readonly<Record<string, string>> => ({
@@ -42,6 +44,7 @@ export function DiffPane({
   change,
   onAdd,
   onRemove,
+  onLoaded,
 }: DiffPaneProps) {
   const { client } = useRooms();
   const isSecret = change?.hidden === 'secret';
@@ -52,6 +55,10 @@ export function DiffPane({
     return readDiff(client, session.id, { path, scope, ...(scope === 'turn' ? { turn } : {}) });
   });
   const { reload } = diff;
+  const loaded = diff.kind === 'ready' ? diff.value : undefined;
+  useEffect(() => {
+    if (loaded) onLoaded(loaded);
+  }, [loaded, onLoaded]);
   const isFirst = useRef(true);
   useEffect(() => {
     if (isFirst.current) isFirst.current = false;

@@ -52,9 +52,11 @@ interface MenuProps {
   onUndoFile: (() => void) | undefined;
   onSummary: () => void;
   onBrowse: () => void;
+  /** Absent before the first file. */
+  onCopy: (() => void) | undefined;
 }
 
-export function Menu({ onCommit, onUndo, onUndoFile, onSummary, onBrowse }: MenuProps) {
+export function Menu({ onCommit, onUndo, onUndoFile, onSummary, onBrowse, onCopy }: MenuProps) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   const entry = (text: string, act: () => void, className = '') => (
@@ -81,6 +83,7 @@ export function Menu({ onCommit, onUndo, onUndoFile, onSummary, onBrowse }: Menu
         {entry(words.changes.browse, onBrowse)}
         {entry(words.changes.commitAsk, onCommit)}
         {entry(words.changes.summaryAsk, onSummary)}
+        {onCopy && entry(words.changes.copyPatch, onCopy)}
         {onUndoFile && entry(words.changes.undoFileAsk, onUndoFile)}
         {entry(words.changes.undoAllAsk, onUndo, 'danger')}
       </div>

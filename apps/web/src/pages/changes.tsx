@@ -1,6 +1,7 @@
 /** `/sessions/:id/changes`: the agent's changes to files, and comments on them. */
 import { useEffect, useRef, useState } from 'react';
 import type { ChangeScope, Session } from '@relay/protocol';
+import { usePatch } from '../changes/use-patch.ts';
 import { useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { fillComposer, messageOf, useComments } from '../changes/comments.ts';
@@ -60,6 +61,7 @@ function Shown({ session }: { session: Session }) {
   const { resource, refresh, version } = useChanges(id, scope, scope === 'turn' ? turn : undefined);
   const { comments, add, remove, clear } = useComments(id);
   const key = useSendingKey();
+  const patch = usePatch(`${id} ${scope}`);
   const compared = resource.kind === 'ready' ? resource.value : undefined;
   const files = compared?.list.files ?? [];
   const at = files.findIndex((one) => one.path === path);
@@ -112,6 +114,7 @@ function Shown({ session }: { session: Session }) {
           onUndo={() => void fill(words.changes.undoAll)}
           onUndoFile={path === undefined ? undefined : () => void fill(words.changes.undoFile(path))}
           onSummary={() => void fill(words.changes.summary)}
+          onCopy={patch.copy}
           onBrowse={() => { setPath(undefined); setView('browse'); }} // prettier-ignore
         />
       </header>
@@ -180,7 +183,7 @@ function Shown({ session }: { session: Session }) {
               ) : (
                 <DiffPane
                   key={`${scope} ${path}`}
-                  {...{ session, scope, turn, path, version, comments }}
+                  {...{ session, scope, turn, path, version, comments, onLoaded: patch.add }}
                   compared={compared}
                   change={files[at]}
                   onAdd={add}

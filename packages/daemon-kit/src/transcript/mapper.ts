@@ -238,7 +238,10 @@ function entriesOf(update: Fields) {
 
 /** Some agents send their plan as the input of a tool. */
 const isPlan = (call: Fields): boolean =>
-  /^todo_?write$/i.test(bareTitle(call)) || /^todo_?write$/i.test(wordsOf(call.name));
+  /^todo_?write$/i.test(bareTitle(call)) ||
+  /^todo_?write$/i.test(wordsOf(call.name)) ||
+  // OpenCode 1.18 replays it with this title.
+  (/^\d+ todos?$/.test(bareTitle(call)) && listOf(recordOf(call.rawInput).todos).length > 0);
 
 /** Kinds of updates that are kept apart from the items. */
 const elsewhere: ReadonlySet<unknown> = new Set([

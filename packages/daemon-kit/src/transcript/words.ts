@@ -10,6 +10,9 @@ import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
 import { type OpenWords, type WordsKind, messageIdOf } from './splitter.ts';
 
+/** Not part of ACP: a file of an agent records that the person wrote the message in a terminal. */
+export const typedInTerminal = { at: 'desk' } as const;
+
 /** A complete text of the agent. */
 export interface Spoken {
   uuid: string;
@@ -87,7 +90,8 @@ export function createWords(
         open.silent = false;
         open.uuid = names.ofMessage(role, open.messageId, kind);
         if (kind === 'user') changes.push(...onTurn(open.uuid));
-        const part = kind === 'user' ? { kind } : { kind, open: true };
+        const where = update.at === typedInTerminal.at ? typedInTerminal : {};
+        const part = kind === 'user' ? { kind, ...where } : { kind, open: true };
         // Some agents put empty lines in front of a thought when live, but not in their files.
         if (kind === 'thought') open.content = open.content.trimStart();
         changes.push(item(open.uuid, { role, content: open.content, part }, at));

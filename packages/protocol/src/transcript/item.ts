@@ -48,6 +48,7 @@ export const parts = {
   user: part('user', 'UserPart', 'Words of the user. In the plain list.', {
     images: maybe(list(record('PartImage', 'A picture.', image), 'Attached', { maxItems: transcriptLimits.images })),
     answers: maybe(id('Uuid of the question that it answers')),
+    at: maybe(word(['desk'], 'Where it was written, if the agent records that. `desk`: in a terminal of the machine')),
     steer: maybe(
       word(
         ['now', 'dropped', 'next'],

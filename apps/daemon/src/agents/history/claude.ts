@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { cancelledUpdate } from '@relay/daemon-kit';
+import { cancelledUpdate, typedInTerminal } from '@relay/daemon-kit';
 import { resultOf, toolOf } from './claude-tools.ts';
 import { createTaskList } from './claude-tasks.ts';
 import { type Format, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
@@ -67,6 +67,10 @@ function queuedIn(row: Row): string {
   return isPrompt && row.isSidechain !== true ? saidIn({ type: 'user', message: { content: prompt } }) : '';
 }
 
+/** Programs of the SDK, such as the adapter, have another entry point than the terminal. */
+const typed = (row: Row, updates: readonly Row[]): Row[] =>
+  updates.map((update) => (row.entrypoint === 'cli' ? { ...update, ...typedInTerminal } : update));
+
 /** One row after the other → updates of ACP, in the form of this agent's adapter. */
 function createReader(): (row: Row) => Row[] {
   const calls = new Map<string, string>();
@@ -99,7 +103,7 @@ function createReader(): (row: Row) => Row[] {
   return (row) => {
     if (row.type === 'system' && row.subtype === 'compact_boundary')
       return [{ sessionUpdate: 'compaction_update', status: 'completed', summary: textIn(row, 'content') }];
-    if (row.type === 'attachment') return chunk('USER', textIn(row, 'uuid'), queuedIn(row));
+    if (row.type === 'attachment') return typed(row, chunk('USER', textIn(row, 'uuid'), queuedIn(row)));
     if (!isSaid(row)) return [];
     const message = recordOf(row.message);
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [];
@@ -109,7 +113,7 @@ function createReader(): (row: Row) => Row[] {
       const said = saidIn(row);
       const words = interrupted.test(said)
         ? [{ sessionUpdate: cancelledUpdate }]
-        : chunk('USER', textIn(row, 'uuid'), said);
+        : typed(row, chunk('USER', textIn(row, 'uuid'), said));
       return [...results, ...words];
     }
     const id = textIn(message, 'id') || textIn(row, 'uuid');

@@ -91,6 +91,7 @@ export const words: typeof en = {
     commitAsk: 'Um Commit bitten…',
     undoFileAsk: 'Bitten, diese Datei zurückzusetzen…',
     undoAllAsk: 'Bitten, alles zurückzusetzen…',
+    copyPatch: 'Als Patch kopieren',
     summaryAsk: 'Um Zusammenfassung bitten',
     browse: 'Dateien durchsehen',
     more_: 'Mehr',

@@ -23,6 +23,7 @@ export const words: typeof english = {
     terminalOn: (machine) => `Terminal auf ${machine}`,
     programOn: (program, machine) => `${program} auf ${machine}`,
     on: (machine) => `auf ${machine}`,
+    typed: 'am Rechner',
     continueHere: 'Hier weiter',
     continuing: 'Wird geschlossen…',
     details: 'Details',

@@ -91,6 +91,7 @@ export const words = {
     commitAsk: 'Ask to commit…',
     undoFileAsk: 'Ask to undo this file…',
     undoAllAsk: 'Ask to undo everything…',
+    copyPatch: 'Copy as patch',
     summaryAsk: 'Ask for a summary',
     browse: 'Browse files',
     more_: 'More',

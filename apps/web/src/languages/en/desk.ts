@@ -22,6 +22,7 @@ export const words = {
     terminalOn: (machine: string) => `Terminal on ${machine}`,
     programOn: (program: string, machine: string) => `${program} on ${machine}`,
     on: (machine: string) => `on ${machine}`,
+    typed: 'at the desk',
     continueHere: 'Continue here',
     continuing: 'Closing…',
     details: 'Details',

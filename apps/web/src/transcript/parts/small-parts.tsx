@@ -27,12 +27,16 @@ interface UserMessageProps {
   text: string;
   at: string;
   images: readonly PictureShape[];
-  /** `steer`: the outcome of a message that was sent while the agent worked. */
+  /** `steer`: the outcome of a message to a working agent. `at`: its place. */
   part: Item['part'];
 }
 
 const SteerNote = loadedLater(
   async () => (await Promise.all([import('../../steering/note.tsx'), loadWords('steer')]))[0].SteerNote,
+);
+
+const DeskNote = loadedLater(
+  async () => (await Promise.all([import('../../desk/note.tsx'), loadWords('desk')]))[0].DeskNote,
 );
 
 export function UserMessage({ uuid, text, at, images, part }: UserMessageProps) {
@@ -57,6 +61,11 @@ export function UserMessage({ uuid, text, at, images, part }: UserMessageProps) 
       </div>
       <p className="meta num">
         <CopyButton text={text} label={words.message.copy} className="xs quiet" />
+        {part['at'] === 'desk' && (
+          <Suspense>
+            <DeskNote />
+          </Suspense>
+        )}
         <time dateTime={at} title={fullTime(at)}>
           {timeOf(at)}
         </time>
