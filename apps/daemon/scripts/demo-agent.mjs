@@ -10,7 +10,8 @@
 //   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (reports context and slash commands)
 //   torrent (100 MB of output, 50,000 tool calls that never complete, titles of 1 MB)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
-//   settings (reports the current settings) · switch (chooses another mode by itself)
+//   settings (reports the current settings) · switch (chooses another mode by itself) · /yolo (asks no more) ·
+//   leave (asks for the mode after a plan)
 //   hang · mute · work · permwork (never complete)
 //   steerable (waits for a message into its turn, echoes it, completes) · steeredearly (completes right after such a message, and keeps working) ·
 //   steerlate (accepts a message at the last moment and never reads it)
@@ -178,6 +179,20 @@ const commands = {
     const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
     if (outcome.outcome === 'cancelled') return 'cancelled';
     await say(`permission: ${outcome.optionId}`);
+  },
+  async '/yolo'({ say }) {
+    chosen.mode = 'bypassPermissions';
+    await say('asks no more');
+  },
+  async leave({ id, client, say }) {
+    const options = [
+      { optionId: 'bypassPermissions', name: 'Yes, and bypass permissions', kind: 'allow_always' },
+      { optionId: 'default', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'plan', name: 'No, without asking keep planning', kind: 'reject_once' },
+    ];
+    const asked = { ...permission(id, 'c6', 'Ready to code?', {}), options };
+    const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
+    await say(`chosen: ${outcome.optionId}`);
   },
   async permquiet({ id, client, say }) {
     await say('I would like to delete it.');

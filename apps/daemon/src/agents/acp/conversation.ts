@@ -21,7 +21,7 @@ import type { AgentProcess } from './process.ts';
 import { promptOf } from './prompt.ts';
 import { type AskAtDesk, createDesk } from './at-desk.ts';
 import { askForm } from './form.ts';
-import { askPermission } from './permission.ts';
+import { askPermission, withoutDanger } from './permission.ts';
 import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
 import { replyOf } from './questions.ts';
 import { type OwnTurn, createOwnTurn } from './own-turn.ts';
@@ -50,6 +50,7 @@ interface ConversationOptions {
   timings: ConversationTimings;
   /** Permissions are answered at this machine only (rules, 16.5). */
   askAtDesk?: AskAtDesk | undefined;
+  noFullAccess?: boolean | undefined;
   /** The agent begins a turn itself. */
   ownTurn: (sessionId: string) => TurnReport;
   /** As in the notes. */
@@ -167,7 +168,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (!turn) own.begin();
       const { toolCall } = request;
       const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
-      return (desk ?? questions).ask(askPermission(request, cwd), signal, call);
+      // The person at the machine can choose every option.
+      const hides = !desk && options.noFullAccess === true;
+      return (desk ?? questions).ask(
+        askPermission(hides ? withoutDanger(request, quirks) : request, cwd),
+        signal,
+        call,
+      );
     },
     form: (request, signal) => {
       if (!turn) own.begin();
