@@ -225,7 +225,7 @@ describe('addresses to notify', () => {
       expect((await relay.call('changeSubscription', { ...late, params: { id }, body })).status).toBe(200);
     });
 
-    it('S7: are announced also when a known address gets them, and need a recent sign-in again for other keys', async () => {
+    it('S7: are news also when a known address gets them, and need a recent sign-in again for other keys', async () => {
       const user = 'raised';
       const late = by(user, stale[0]!);
       const notices = async () =>
