@@ -250,6 +250,18 @@ describe('addresses to notify', () => {
       expect(await notices()).toHaveLength(3);
     });
 
+    it('S7: are news for each address at once, whatever its group and its delay', async () => {
+      const user = 'grouped';
+      const rest = { detail: 'title', group: 'all', delaySeconds: 3600 } as const;
+      const ids = [(await added(browser(rest), user)).id, (await added(browser(rest), user)).id];
+      await added(browser({ detail: 'text' }), user);
+      const rows = () =>
+        relay.database.sql.query<{ subscription_id: string; after_id: string | null; held_for: string | null }>`
+          SELECT subscription_id, after_id, held_for FROM deliveries WHERE subscription_id = ANY(${ids}::text[]) ORDER BY subscription_id`;
+      await until('the notice is on its way', async () => (await rows()).length === 2);
+      expect(await rows()).toEqual(ids.map((id) => ({ subscription_id: id, after_id: null, held_for: null })));
+    });
+
     it("S7: cause a notice to the user's other addresses and apps, and not to themselves", async () => {
       const user = 'noticed';
       const older = await added(browser({ detail: 'title' }), user);
