@@ -19,6 +19,7 @@
 // below). Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume,
 // close, list, images, steer, times (in its list).
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
+// $DEMO_AGENT_MODE is the mode that it kept for sessions it resumes.
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load,
 // exit, version, no-id, pending-id.
@@ -569,6 +570,7 @@ acp
     if (fault === 'hang-resume') await forever();
     if (process.env.DEMO_AGENT_DAMAGE === 'resume') throw acp.RequestError.methodNotFound('session/resume');
     known(params.sessionId);
+    chosen.mode = process.env.DEMO_AGENT_MODE ?? chosen.mode;
     return settings();
   })
   .onRequest(acp.methods.agent.session.close, ({ params }) => {

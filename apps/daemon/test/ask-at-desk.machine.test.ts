@@ -170,6 +170,30 @@ describe('--ask-at-desk', () => {
     else expect(await connection.event('WAIT_FOR_USER', asks)).toMatchObject({ session_id });
   });
 
+  it.each(['unasked', 'modes'] as const)(
+    'S1: leaves a mode without questions that an agent kept: %s',
+    async (offers) => {
+      const relay = await home.relay();
+      const env = { DEMO_AGENT_SETTINGS: offers };
+      const { agent, agentHome } = demoAgent(home, { env });
+      const storeDir = home.folder();
+      const before = home.daemon(relay, agent, { storeDir });
+      const first = await relay.connection();
+      first.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+      const { session_id } = await first.event('TASK_COMPLETE', 't1');
+      await before.stop();
+      const again = demoAgent(home, {
+        home: agentHome,
+        env: { ...env, DEMO_AGENT_MODE: 'bypassPermissions' },
+        askAtDesk: () => Promise.resolve('2'),
+      });
+      home.daemon(relay, again.agent, { storeDir });
+      const connection = await relay.connection();
+      connection.send({ type: 'task_resume', task_id: 't2', session_id: session_id!, message: 'perm' });
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toContain('permission: n');
+    },
+  );
+
   it('S1: hides modes without questions from apps, also among the options of a permission', async () => {
     const relay = await home.relay();
     home.daemon(relay, demoAgent(home, { noFullAccess: true }).agent);

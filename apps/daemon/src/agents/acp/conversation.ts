@@ -166,15 +166,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     permission: (request, signal) => {
       if (!turn) own.begin();
-      const { toolCall } = request;
-      const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
-      // The person at the machine can choose every option.
-      const hides = !desk && options.noFullAccess === true;
-      return (desk ?? questions).ask(
-        askPermission(hides ? withoutDanger(request, quirks) : request, cwd),
-        signal,
-        call,
-      );
+      return (desk ?? questions).ask(askedBy(request, options), signal, recordOf(request.toolCall));
     },
     form: (request, signal) => {
       if (!turn) own.begin();
@@ -253,6 +245,12 @@ export function createConversation(options: ConversationOptions): Conversation {
       dropQuestions();
     },
   };
+}
+
+/** The question of a permission. Only the person at the machine can choose every option. */
+function askedBy(request: Fields, { cwd, quirks, askAtDesk, noFullAccess }: ConversationOptions) {
+  const isShort = askAtDesk === undefined && noFullAccess === true;
+  return askPermission(isShort ? withoutDanger(request, quirks) : request, cwd);
 }
 
 /** Counts the updates that belong to no turn of this conversation. */
