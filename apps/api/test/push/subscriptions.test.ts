@@ -225,7 +225,7 @@ describe('addresses to notify', () => {
       expect((await relay.call('changeSubscription', { ...late, params: { id }, body })).status).toBe(200);
     });
 
-    it('S7: are news also when a known address gets them, and need a recent sign-in again for other keys', async () => {
+    it('S7: cause a notice also when a known address gets them, and other keys require a recent sign-in again', async () => {
       const user = 'raised';
       const late = by(user, stale[0]!);
       const notices = async () =>
@@ -250,7 +250,7 @@ describe('addresses to notify', () => {
       expect(await notices()).toHaveLength(3);
     });
 
-    it('S7: are news for each address at once, whatever its group and its delay', async () => {
+    it('S7: cause a notice to each address at once, in a group or with a delay, too', async () => {
       const user = 'grouped';
       const rest = { detail: 'title', group: 'all', delaySeconds: 3600 } as const;
       const ids = [(await added(browser(rest), user)).id, (await added(browser(rest), user)).id];
