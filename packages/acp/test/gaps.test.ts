@@ -147,7 +147,7 @@ it('S4: drops frames of many bytes while it sends a prompt, and reads the sessio
     const text = Buffer.alloc(256 * 1024, `${n} `).toString();
     const frame: AttentionItem = {
       ...{ type: 'transcript', sessionId: session.id, v: n + 2 },
-      ops: [{ op: 'add', uuid: 'grows', to: 'content', text }],
+      ops: [{ op: 'add', uuid: 'grows', text }],
     };
     registry.register(frame, n);
     hear(frame);
