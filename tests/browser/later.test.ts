@@ -128,4 +128,67 @@ describeWith('chromium', 'a message for a later time', () => {
     await card.waitFor({ state: 'detached' });
     expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
   });
+
+  it('continues by itself with the switch of the card, and shows that in the list', async () => {
+    const { page } = person;
+    await person.goto('/sessions/new');
+    await page.getByLabel(/^What should/).fill('Move the accounts');
+    await person.click('Start session');
+    const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Move the accounts');
+    daemon.event(String(task_id), 'SESSION_STARTED', { session_id: 'alone' });
+    const reach = (id: string) => {
+      const resetsAt = new Date(Date.now() + 2 * 3_600_000).toISOString();
+      const limit = { name: 'five_hour', resets_at: resetsAt, source: 'figures' };
+      daemon.event(id, 'ERROR', { error: 'You’ve hit your limit', code: 'USAGE_LIMIT', limit });
+    };
+    reach(String(task_id));
+    const card = page.getByRole('region', { name: /^Continue at/ });
+    await card.getByRole('switch', { name: /^Always continue by itself/ }).click();
+    const row = page.getByRole('link', { name: /Move the accounts/ });
+    await row.getByText(/^Limit reached\. Resets at/).waitFor();
+    await card.getByRole('textbox', { name: 'Message' }).waitFor();
+    await page.getByPlaceholder('Message the agent').fill('Try again');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    const next = await daemon.next('task_resume', ({ message }) => message === 'Try again');
+    reach(String(next.task_id));
+    await chips().getByText('Continue where you stopped.').waitFor();
+    await row.getByText(/^Continues at/).waitFor();
+  });
+
+  it('repeats: made, changed, paused, run and deleted on the page of later messages', async () => {
+    const { page } = person;
+    await person.goto('/later');
+    await page.getByRole('button', { name: 'Repeat a message' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Repeat a message' });
+    await dialog.getByLabel('Message').fill('Read the CI failures');
+    await dialog.getByRole('combobox', { name: 'Day' }).selectOption('Every weekday');
+    await dialog.getByLabel('Time', { exact: true }).fill('07:30');
+    await everyLook(person, 'schedule');
+    expect(await axeFindings(person)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const list = page.getByRole('list', { name: 'Repeating' });
+    await list.getByText(/^Every weekday 07:30/).waitFor();
+    await list.getByRole('button', { name: /^Run now/ }).click();
+    await list.getByText(/^Running since/).waitFor();
+    const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Read the CI failures');
+    daemon.event(String(task_id), 'SESSION_STARTED', { session_id: 'repeated' });
+    daemon.event(String(task_id), 'TASK_COMPLETE', { result: 'Two fixed.' });
+    await list.getByRole('button', { name: /^Pause/ }).click();
+    await list.getByText('Paused').waitFor();
+    await list.getByText('Two fixed.').waitFor();
+    await everyLook(person, 'scheduled');
+    expect(await axeFindings(person)).toEqual([]);
+    await list.getByRole('button', { name: /^Edit/ }).click();
+    const change = page.getByRole('dialog', { name: 'Change schedule' });
+    await change.getByRole('combobox', { name: 'Day' }).selectOption('By a rule');
+    await change.getByLabel(/^Rule/).fill('* * * * *');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await change.getByText('A schedule runs at most every 15 minutes.').waitFor();
+    await change.getByLabel(/^Rule/).fill('0 9 1 * *');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await list.getByText(/^Monthly 09:00/).waitFor();
+    await list.getByRole('button', { name: /^Delete the schedule/ }).click();
+    await list.waitFor({ state: 'detached' });
+  });
 });

@@ -29,6 +29,7 @@ import { publisherOf } from './publisher.ts';
 import { acpTokenRoutes } from './routes/acp-tokens.ts';
 import { deviceKeyRoutes } from './routes/device-keys.ts';
 import { deviceRoutes } from './routes/devices.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { inboxRoutes } from './routes/inbox.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pushRoutes } from './routes/push.ts';
@@ -135,6 +136,7 @@ export function createApi(deps: ApiDeps): Api {
     ...sessionRoutes(operations),
     ...deviceRoutes(operations),
     ...deviceKeyRoutes(operations),
+    ...scheduleRoutes(operations),
     ...acpTokenRoutes(operations),
     ...peopleRoutes(operations),
     ...pushRoutes(operations, push),

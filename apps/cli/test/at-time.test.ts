@@ -1,6 +1,6 @@
 /** The times of `--at` and `--in`, by this computer's clock. */
 import { describe, expect, it } from '@jest/globals';
-import { timeOf } from '../src/commands/at-time.ts';
+import { resetOf, timeOf } from '../src/commands/at-time.ts';
 
 const now = new Date(2026, 10, 29, 14, 30, 12);
 const local = (...[year, month, day, hours, minutes]: [number, number, number, number, number]) =>
@@ -34,5 +34,24 @@ describe('the time of a message', () => {
     { at: '9:00', in: '2h' },
   ])('%j is refused', (options) => {
     expect(() => timeOf(options, now)).toThrow();
+  });
+});
+
+describe('--at-reset', () => {
+  const now = new Date('2026-11-29T12:00:00Z');
+
+  it('is 30 s to 2 minutes after the reset of the session’s limit', () => {
+    const limit = { name: 'five_hour', resetsAt: '2026-11-29T15:00:00Z', at: '2026-11-29T11:00:00Z' };
+    const { notBefore, because } = resetOf({ limit }, now);
+    expect(because).toBe('limit');
+    expect(notBefore >= '2026-11-29T15:00:30' && notBefore <= '2026-11-29T15:02:01').toBe(true);
+    const past = { ...limit, resetsAt: '2026-11-29T11:30:00Z' };
+    expect(resetOf({ limit: past }, now).notBefore).toBe('2026-11-29T12:00:35.000Z');
+  });
+
+  it('needs a limit with a reset, and takes no other time beside it', () => {
+    expect(() => resetOf({}, now)).toThrow('no usage limit');
+    expect(() => resetOf({ limit: { name: '', at: '2026-11-29T11:00:00Z' } }, now)).toThrow('did not report');
+    expect(() => timeOf({ in: '2h', atReset: true }, now)).toThrow();
   });
 });

@@ -27,6 +27,7 @@ const commands = [
     'cancel',
     'queue',
     'later',
+    'schedule',
     'read',
     'unread',
     'pin',

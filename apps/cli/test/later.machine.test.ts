@@ -33,3 +33,52 @@ describe('relay send --at', () => {
       expect((await stage.own.run(['send', 'x', 'y', '--at', '9:00', ...more])).code).toBe(2);
   });
 });
+
+describe('relay schedule', () => {
+  it('adds, changes, pauses, runs and removes', async () => {
+    const daemon = await stage.daemon('desk');
+    const added = await stage.own.run([
+      'schedule',
+      'add',
+      'desk',
+      'Check the inbox',
+      '--cron',
+      '30 7 * * 1-5',
+      '--zone',
+      'Europe/Paris',
+      '--wait',
+      '0',
+    ]);
+    expect([added.code, added.out]).toEqual([
+      0,
+      expect.stringMatching(/^Schedule \w{8}: 30 7 \* \* 1-5 \(Europe\/Paris\)\. Next: .*, .*, .*\.\n$/),
+    ]);
+    const { schedules } = (await stage.own.json(['schedule'])) as object as {
+      schedules: { id: string; waitSeconds: number }[];
+    };
+    expect(schedules).toEqual([expect.objectContaining({ message: 'Check the inbox', waitSeconds: 0 })]);
+    const id = schedules[0]!.id.slice(-8);
+    expect((await stage.own.run(['schedule', 'pause', id])).out).toContain('paused (person)');
+    expect((await stage.own.run(['schedule', 'resume', id])).out).toContain('Next: ');
+    expect(
+      (await stage.own.json(['schedule', 'change', id, 'Check it twice', '--times', '3'])) as object,
+    ).toMatchObject({
+      message: 'Check it twice',
+      times: 3,
+    });
+    expect((await stage.own.run(['schedule', 'run', id])).out).toContain('started');
+    expect(await daemon.next('task_start')).toMatchObject({ instruction: 'Check it twice' });
+    expect((await stage.own.run(['schedule', 'runs', id])).out).toContain('started');
+    expect((await stage.own.run(['schedule'])).out).toContain('Check it twice');
+    expect((await stage.own.run(['schedule', 'remove', id])).code).toBe(0);
+    expect((await stage.own.run(['schedule'])).out).toContain('No message repeats.');
+  });
+
+  it('refuses a rule that runs too often, and needs one', async () => {
+    await stage.daemon('desk');
+    const run = async (...more: string[]) => stage.own.run(['schedule', 'add', 'desk', 'x', ...more]);
+    expect((await run('--cron', '* * * * *')).err).toContain('nearer than 15 minutes');
+    expect((await run()).code).toBe(2);
+    expect((await stage.own.run(['schedule', 'remove', 'zzzz'])).err).toContain('no schedule');
+  });
+});

@@ -65,8 +65,11 @@ describe('Codex', () => {
     const local = (days: number, hours: number, minutes: number) =>
       new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hours, minutes);
     const at = local(0, 16, 45) > now ? local(0, 16, 45) : local(1, 16, 45);
-    expect(codex('try again at 4:45 PM.')?.resets_at).toBe(at.toISOString());
-    expect(codex('try again at Dec 19th, 2026 4:12 AM.')?.resets_at).toBe(new Date(2026, 11, 19, 4, 12).toISOString());
+    expect(codex('try again at 4:45 PM.')).toMatchObject({ resets_at: at.toISOString(), source: 'clock' });
+    expect(codex('try again at Dec 19th, 2026 4:12 AM.')).toMatchObject({
+      resets_at: new Date(2026, 11, 19, 4, 12).toISOString(),
+      source: 'words',
+    });
   });
 
   it('reports the window at 100 %, and takes a short limit for an ordinary error', () => {

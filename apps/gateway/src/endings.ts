@@ -11,6 +11,7 @@ import {
   type SessionRecord,
   addNotification,
   cancelledAmong,
+  continueAfterLimit,
   endTask,
   findAskedTask,
   readSessions,
@@ -44,12 +45,14 @@ interface EndingDeps {
   tellNamed: (deviceId: string, taskId: string) => void;
 }
 
-/** Settles a task as its daemon reports. `sessionKey`: as far as this connection knows. */
 /** Codes that a daemon can send with the outcome of a task. */
 const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED', 'USAGE_LIMIT'] as const;
 /** The longest window of a plan, with room. A later time counts as not reported. */
 const limitAheadMs = 40 * 86_400_000;
+/** A clock time without a date or a zone can be another day: a session continues by itself only after these. */
+const exactSources: ReadonlySet<string> = new Set(['figures', 'words']);
 
+/** Settles a task as its daemon reports. `sessionKey`: as far as this connection knows. */
 export type Endings = (
   connection: DaemonConnection,
   taskId: string,
@@ -110,7 +113,7 @@ export function createEndings(deps: EndingDeps): Endings {
       });
       if (settled) {
         noteReported(settled.record);
-        return { ...settled, resolved: undefined, asked: undefined };
+        return { ...settled, resolved: undefined, asked: undefined, others: [] };
       }
       unpublished.delete(connection);
     }
@@ -120,6 +123,11 @@ export function createEndings(deps: EndingDeps): Endings {
       // Read it before the outcome clears the instruction, which the history search needs.
       const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
+      const limit = outcome.kind === 'failed' && ended === 'ended' ? outcome.limit : undefined;
+      const resetsAt = readTime(limit?.resetsAt ?? '');
+      const ttlMs = config.queueTtlDefaultSeconds * 1000;
+      const isExact = event.event_type === 'ERROR' && exactSources.has(event.limit?.source ?? '');
+      const others = resetsAt ? await continueAfterLimit(tx, { deviceId, taskId, resetsAt, isExact, ttlMs }) : [];
       if (isWritten(ended)) unpublished.set(connection, taskId);
       // A question waits for its person, however the task stood before.
       const isNext = ended === 'resumed' || (ended === 'settled' && outcome.kind === 'waiting');
@@ -136,7 +144,7 @@ export function createEndings(deps: EndingDeps): Endings {
         readSessions(tx, [key]),
       ]);
       if (record) noteReported(record);
-      return { ended, notified, record, resolved, asked };
+      return { ended, notified, record, resolved, asked, others };
     });
   };
 
@@ -147,7 +155,13 @@ export function createEndings(deps: EndingDeps): Endings {
     // The database might have committed an earlier attempt whose error kept this connection from publishing.
     const isAgain = unpublished.get(connection) === taskId;
     const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
-    const { ended, notified, record, resolved, asked } = await write(connection, taskId, sessionKey, event, outcome);
+    const { ended, notified, record, resolved, asked, others } = await write(
+      connection,
+      taskId,
+      sessionKey,
+      event,
+      outcome,
+    );
     unpublished.delete(connection);
     const isNew = isWritten(ended) || (isAgain && ended === 'repeated');
     memory.forgetTask(taskId);
@@ -162,6 +176,7 @@ export function createEndings(deps: EndingDeps): Endings {
       if (isNew || ended === 'repeated') await deps.publisher.session(record);
       if (!isNew && resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);
+    await deps.publisher.sessions(others);
     memory.rememberEnd(taskId);
     // It was cancelled before its question arrived, which no app ever shows.
     if (ended === 'late' && outcome.kind === 'waiting')

@@ -8,6 +8,7 @@ import {
   addNotification,
   countDevices,
   devicesWithDueLater,
+  devicesWithDueSchedules,
   devicesWithExpired,
   devicesWithLateSteers,
   devicesWithLeftPrompts,
@@ -17,6 +18,7 @@ import {
   endSnoozes,
   eraseAccount,
   expireTasks,
+  fireSchedules,
   forgetDeletion,
   longestWait,
   markLost,
@@ -35,7 +37,7 @@ import type { Logger } from '@relay/telemetry';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
 import type { Job } from './schedule.ts';
-import { publishReleased } from './later.ts';
+import { publishFired, publishReleased } from './later.ts';
 import { watchTimeline } from './timeline.ts';
 
 export interface FleetSweepDeps {
@@ -60,7 +62,7 @@ const purgeEveryMs = 3_600_000;
 const purgeTasksEveryMs = 24 * 3_600_000;
 export const sweepJitter = 1 / 3;
 /** Deadlines that people were promised. */
-const promised: ReadonlySet<string> = new Set(['expire', 'prompts', 'release']);
+const promised: ReadonlySet<string> = new Set(['expire', 'prompts', 'release', 'schedules']);
 
 export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const { config, database, backplane, presence, publisher } = deps;
@@ -75,13 +77,31 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
 
   const release = async () => {
     for (const deviceId of await devicesWithDueLater(database)) {
-      const released = await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId));
+      const { released, moved } = await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId));
       await publishReleased(deps, released);
+      await publisher.sessions(moved);
       if (released.length > 0) deps.wakeOwner(deviceId);
     }
     for (const deviceId of await devicesWithResetLimits(database)) {
       await publisher.sessions(await withDevice(database, deviceId, (tx) => releaseLimits(tx, deviceId)));
       deps.wakeOwner(deviceId);
+    }
+  };
+
+  const schedules = async () => {
+    if ((await devicesWithDueSchedules(database)).length === 0) return;
+    // After a restore of the database, a run can exist in the lost time.
+    if (config.redisUrl !== undefined) await watchTimeline(deps);
+    for (const deviceId of await devicesWithDueSchedules(database)) {
+      const fired = await withDevice(
+        database,
+        deviceId,
+        async (tx, device) =>
+          device && { ...(await fireSchedules(tx, device, config.sessionsPerDevice)), ownerId: device.ownerId },
+      );
+      if (!fired) continue;
+      await publishFired(deps, fired.ownerId, fired);
+      if (fired.released.length > 0) deps.wakeOwner(deviceId);
     }
   };
 
@@ -175,6 +195,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const ms = config.sweepIntervalMs;
   return [
     job('release', releaseEveryMs, releaseEveryMs, release),
+    job('schedules', releaseEveryMs, releaseEveryMs, schedules),
     job('expire', ms, ms / 3, expire),
     job('prompts', ms, ms, leftPrompts),
     job('abandon', ms, ms, abandon),

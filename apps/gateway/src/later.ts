@@ -1,6 +1,6 @@
 /** Messages whose time has come (rules, chapter 26). Write first, publish second: to every app such a message is a new one. */
 import { type Publisher, message, newMessage } from '@relay/attention';
-import { type Database, type Released, readSessions } from '@relay/database';
+import { type Database, type Fired, type Released, countLater, readSessions } from '@relay/database';
 import { userItemUuid } from '@relay/protocol/identity';
 
 interface LaterDeps {
@@ -27,4 +27,12 @@ export async function publishReleased(
     await publisher.append(ownerId, newMessage(session.id, said));
   }
   for (const record of records) await publisher.session(record);
+}
+
+/** Publishes the runs of schedules that were due. The session first: an app must know the session of a message. */
+export async function publishFired(deps: LaterDeps, ownerId: string, { released, moved }: Fired): Promise<void> {
+  await deps.publisher.sessions([...moved, ...released.map(({ sessionKey }) => sessionKey)]);
+  await publishReleased(deps, released);
+  const count = await countLater(deps.database, ownerId);
+  await deps.publisher.append(ownerId, { type: 'later_changed', count }, 'x');
 }

@@ -12,7 +12,7 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
     ...images,
     ...(reader.can('transcript') ? { message_uuid: userItemUuid(task.id) } : {}),
     ...(task.settings ? { settings: task.settings } : {}),
-    ...(task.isOfAgent && reader.can('controls') ? { restricted: 'agent' } : {}),
+    ...(task.restricted && reader.can('controls') ? { restricted: task.restricted } : {}),
   };
   if (task.kind === 'start')
     return {

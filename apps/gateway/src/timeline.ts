@@ -8,8 +8,10 @@ import {
   type Mark,
   allOwners,
   devicesQueuedBefore,
+  devicesWithDueSchedules,
   doubtQueued,
   raiseMark,
+  skipLostRuns,
   withDevice,
 } from '@relay/database';
 import { type Publisher, tellToReload } from '@relay/attention';
@@ -58,6 +60,8 @@ async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<voi
     const keys = await withDevice(database, deviceId, (tx) => doubtQueued(tx, deviceId, seen.atMs));
     await publisher.sessions(keys);
   }
+  for (const deviceId of await devicesWithDueSchedules(database))
+    await withDevice(database, deviceId, (tx) => skipLostRuns(tx, deviceId));
   await backplane.publishControl(JSON.stringify({ v: 1, kind: 'database_set_back', cause }));
   metrics.setBacks.inc();
   logger.error(

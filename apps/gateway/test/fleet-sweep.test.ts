@@ -156,6 +156,6 @@ it('without the backplane every gateway keeps the deadlines of people, and asks 
       expect(error).toBe(asked);
       done.push(name);
     });
-  expect(done).toEqual(['release', 'expire', 'prompts']);
+  expect(done).toEqual(['release', 'schedules', 'expire', 'prompts']);
   expect(jobs.length).toBeGreaterThan(7);
 });

@@ -8,6 +8,8 @@ interface ErrorData {
   status?: number;
   /** Seconds. */
   retryAfter?: number;
+  /** When the usage limit resets (ISO 8601). */
+  resetsAt?: string;
 }
 
 const internal = -32603;

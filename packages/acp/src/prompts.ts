@@ -163,13 +163,15 @@ export class Prompts {
         if (turn.isCancelled) void this.#cancel(turn);
       } else if (step.kind === 'ended') {
         turn.isEnding = true;
-        void this.#finish(turn, step.state).catch((error: unknown) => turn.reject(error as Error));
+        void this.#finish(turn, step.state, session.limit?.resetsAt).catch((error: unknown) =>
+          turn.reject(error as Error),
+        );
       }
     }
   }
 
   /** Sends the remaining texts, then settles the turn. */
-  async #finish(turn: Turn, state: Parameters<typeof endOf>[0]): Promise<void> {
+  async #finish(turn: Turn, state: Parameters<typeof endOf>[0], resetsAt: string | undefined): Promise<void> {
     const { client, persist, signal } = this.#host;
     const id = turn.taskId!;
     const until = Date.now() + lastWordsMs;
@@ -187,7 +189,7 @@ export class Prompts {
       const message = { uuid: `result:${id}`, role: 'AGENT', content: result, timestamp: '' } as const;
       await this.#talk.tell(message);
     });
-    const end = endOf(state, task, turn.isCancelled);
+    const end = endOf(state, task, turn.isCancelled, resetsAt);
     if (end instanceof Error) turn.reject(end);
     else turn.resolve(end);
   }

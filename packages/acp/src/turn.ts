@@ -57,15 +57,17 @@ export function stepOf(
   return isOver ? { kind: 'ended', state: status === 'idle' ? 'completed' : 'failed' } : { kind: 'goes on' };
 }
 
-/** Returns the response of a settled turn, or its error. */
+/** Returns the response of a settled turn, or its error. `resetsAt`: when the usage limit of its session resets. */
 export function endOf(
   state: State,
   task: Pick<Task, 'error'> | undefined,
   wasCancelled: boolean,
+  resetsAt?: string,
 ): PromptResponse | Error {
   if (state === 'completed') return { stopReason: 'end_turn' };
   if (state === 'cancelled' && !task?.error) return { stopReason: 'cancelled' };
   if (wasCancelled) return { stopReason: 'cancelled' };
   const { code, error } = task?.error ?? { code: state === 'unknown' ? 'DELIVERY_UNKNOWN' : 'AGENT_ERROR', error: '' };
-  return acpError(error === '' ? `The turn ended as ${state}.` : error, { code });
+  const limit = code === 'USAGE_LIMIT' && resetsAt !== undefined ? { resetsAt } : {};
+  return acpError(error === '' ? `The turn ended as ${state}.` : error, { code, ...limit });
 }

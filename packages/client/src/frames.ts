@@ -23,6 +23,7 @@ const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => bool
   sessions_changed: ({ count }) => typeof count === 'number',
   settings_changed: ({ sessionId }) => typeof sessionId === 'string',
   device_settings_changed: ({ deviceId, agentType }) => typeof deviceId === 'string' && typeof agentType === 'string',
+  later_changed: ({ count }) => typeof count === 'number',
   access_granted: ({ kind, name }) => typeof kind === 'string' && typeof name === 'string',
   inbox_update: ({ version, counts }) => typeof version === 'number' && isObject(counts),
   resync: () => true,

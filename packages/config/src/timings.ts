@@ -145,11 +145,7 @@ export const timings = {
   QUEUE_TTL_DEFAULT_SECONDS: seconds(
     900,
     'how long a message waits for an offline device, unless the request says otherwise',
-    {
-      min: 0,
-      max: 86_400,
-      readBy: appDoor,
-    },
+    { min: 0, max: 86_400 },
   ),
   RESUME_HISTORY_MS: ms(300_000, 'how long the kept frames of a user outlive the newest of them'),
   CREDENTIAL_RECHECK_MS: ms(300_000, 'how often the credentials of live daemons and apps are checked again'),

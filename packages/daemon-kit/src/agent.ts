@@ -91,8 +91,8 @@ export interface ReachedLimit {
   name: string;
   /** When it resets (ISO 8601), if the agent reports it. */
   resets_at?: string;
-  /** Where the time comes from. */
-  source: 'figures' | 'words';
+  /** The source of the time. `clock`: of a message with neither a date nor a zone. */
+  source: 'figures' | 'words' | 'clock';
 }
 
 /**

@@ -174,6 +174,10 @@ export async function forgetApplication(db: WithModels, userId: string, clientId
   const tokens = await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   await db.models.oauthAccessToken.deleteMany({ where: { userId, clientId } });
   const consents = await db.models.oauthConsent.deleteMany({ where: { userId, clientId } });
+  await db.models.schedule.updateMany({
+    where: { ownerId: userId, program: clientId, pausedFor: null },
+    data: { pausedFor: 'program', nextAt: null },
+  });
   // The first statement missed tokens written while it ran. A token written from now on finds its predecessor deleted.
   await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   return codes + tokens.count + consents.count > 0;

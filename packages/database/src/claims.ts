@@ -35,8 +35,8 @@ export interface ClaimedTask {
   into?: string;
   /** Chosen with the message. */
   settings?: MessageSetting[];
-  /** An agent sent it. */
-  isOfAgent?: true;
+  /** An agent or a schedule sent it: no person looks at it. */
+  restricted?: 'agent' | 'unattended';
   /** The fence of an earlier claim that was given back: the task was not written under it. Absent without one. */
   givenBackUnder?: number;
 }
@@ -102,7 +102,7 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
     ...(row.r_prompt ? { promptUuid: row.r_prompt } : {}),
     ...(row.r_answer ? { answer: row.r_answer } : {}),
     ...(row.r_settings ? { settings: row.r_settings } : {}),
-    ...(row.r_depth === null ? {} : { isOfAgent: true }),
+    ...(row.r_depth === null ? {} : { restricted: row.r_depth === 0 ? 'unattended' : 'agent' }),
     ...(row.r_into === null ? {} : { into: row.r_into }),
     ...(row.r_before === null ? {} : { givenBackUnder: Number(row.r_before) }),
   };

@@ -15,6 +15,7 @@ interface DeviceRow {
   lastSeenAt: Date;
   capabilities: string[];
   agents: unknown;
+  continues: string[];
   conflict: unknown;
 }
 
@@ -40,6 +41,7 @@ const toDevice = (row: DeviceRow): Device => ({
   lastSeenAt: row.lastSeenAt.toISOString(),
   capabilities: row.capabilities,
   agents: agentsOf(row.agentType, row.agents),
+  ...(row.continues.length === 0 ? {} : { continues: row.continues }),
   conflict: conflictOf(row.conflict, Date.now()),
 });
 

@@ -65,6 +65,7 @@ async function eraseClosedDevice(db: Db, deviceId: string): Promise<void> {
 async function erasePersonal(db: Db, userId: string): Promise<void> {
   await db.sql.execute`DELETE FROM device_keys WHERE user_id = ${userId}`;
   await db.sql.execute`DELETE FROM acp_tokens WHERE user_id = ${userId}`;
+  await db.sql.execute`DELETE FROM schedules WHERE owner_id = ${userId}`;
   await db.sql.execute`DELETE FROM device_codes WHERE decided_by = ${userId} OR bound_to = ${userId}`;
   await db.sql.execute`DELETE FROM watched_sessions WHERE user_id = ${userId}`;
   await db.sql.execute`DELETE FROM invitations WHERE created_by = ${userId} AND kind = 'invite'`;

@@ -41,7 +41,7 @@ export async function eraseLeftovers(db: Db): Promise<void> {
   // One by one: no other writer waits for more than one session, and nothing deadlocks.
   for (const { key } of left) await erase(db, sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
   const devices = await db.sql.query<{ id: string }>`
-    UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', conflict = NULL
+    UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', continues = '{}', conflict = NULL
     WHERE removed_at IS NOT NULL AND (name <> '' OR hostname <> '') RETURNING id`;
   for (const { id } of devices) await eraseOfDevice(db, id);
   // A release before this one left these behind when it removed a device.
@@ -53,7 +53,7 @@ export async function eraseLeftovers(db: Db): Promise<void> {
 export async function removeDeviceRow(db: Db, deviceId: string): Promise<void> {
   await db.sql.execute`
     UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
-      name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', conflict = NULL
+      name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', continues = '{}', conflict = NULL
     WHERE id = ${deviceId}`;
 }
 
@@ -65,9 +65,17 @@ export async function eraseOfDevice(db: Db, deviceId: string): Promise<void> {
   await db.sql.execute`DELETE FROM device_connections WHERE device_id = ${deviceId}`;
   await db.sql.execute`DELETE FROM device_codes WHERE device_id = ${deviceId}`;
   await db.sql.execute`DELETE FROM acp_tokens WHERE device_id = ${deviceId}`;
+  await eraseSchedules(db, sql`c.device_id = ${deviceId}`);
 }
 
-/** Open tasks are cancelled, and watches removed. */
+/** Runs go with their schedules. */
+async function eraseSchedules(db: Db, which: Sql): Promise<void> {
+  await db.sql.execute`
+    WITH gone AS (DELETE FROM schedules c WHERE ${which} RETURNING c.id, c.owner_id)
+    DELETE FROM inbox_items i USING gone g WHERE i.user_id = g.owner_id AND i.kind = 'missed' AND i.session_key = '' AND i.subject = g.id`;
+}
+
+/** Open tasks are cancelled, watches and schedules removed. */
 async function erase(db: Db, which: Sql): Promise<void> {
   // The answer to a request that began a session stays without texts, so that the request repeated still runs nothing. One repeated in
   // the session finds no session.
@@ -91,6 +99,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
       SELECT s.native_id UNION SELECT a.native_id FROM session_aliases a WHERE a.session_key = s.key
     ) known
     WHERE ${which} AND e.user_id = s.owner_id AND e.target = s.device_id || ':' || s.agent_type || ':' || known.native_id`;
+  await eraseSchedules(db, sql`c.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);
   await move(db, 'erase', sql`t.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);
   await db.sql.execute`
     UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL, note = NULL
@@ -109,7 +118,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
   await db.sql.execute`
     UPDATE sessions s SET native_id = ${tombstone(sql`s.native_id`)}, deleted_at = COALESCE(s.deleted_at, now()),
       first_words = NULL, title = '', title_source = 'report', project_path = '', file_path = '', last_message = '', message_count = 0,
-      status = 'idle', progress = NULL, held = NULL, prompt = NULL, queue_held = false, usage_limit = NULL, held_until = NULL, archived = false, pinned_at = NULL, notify = NULL, news_at = NULL,
+      status = 'idle', progress = NULL, held = NULL, prompt = NULL, schedule_id = NULL, queue_held = false, usage_limit = NULL, held_until = NULL, archived = false, pinned_at = NULL, notify = NULL, news_at = NULL,
       read_at = NULL
     WHERE ${which}`;
 }

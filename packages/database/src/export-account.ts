@@ -13,6 +13,7 @@ import { readChoices } from './notification-settings.ts';
 import { listNotifications } from './notifications.ts';
 import { listPasskeys } from './passkeys.ts';
 import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
+import { listRuns, readSchedules } from './schedules.ts';
 import type { Whole } from './transaction.ts';
 import { listSubscriptions } from './subscriptions.ts';
 import { listWatches } from './watches.ts';
@@ -203,6 +204,14 @@ export async function* exportQuestions(db: Whole, userId: string) {
       yield { id, sessionId: formatSessionId(session), state, askedAt, ...given({ answeredAt, option }) };
     if (rows.length < rowsAtOnce) return;
     after = rows.at(-1)!.seq;
+  }
+}
+
+/** Schedules with their newest runs. */
+export async function* exportSchedules(db: Whole, userId: string) {
+  for (const schedule of await readSchedules(db, userId)) {
+    const { lastRun: _lastRun, next: _next, ...kept } = schedule;
+    yield { ...kept, runs: await listRuns(db, userId, schedule.id) };
   }
 }
 

@@ -7,8 +7,10 @@ import {
   type InboxItem,
   type InboxKind,
   type InboxState,
+  cutText,
   formatSessionId,
   inboxLimits,
+  limits,
 } from '@relay/protocol';
 import { type Sql, sql } from './sql.ts';
 import type { Db, Transactions } from './transaction.ts';
@@ -21,7 +23,7 @@ const countsOf = (userId: string) => {
   const open = (kind: InboxKind) =>
     sql`(count(*) FILTER (WHERE i.kind = ${sql.raw(`'${kind}'`)} AND i.state = 'open'))::int`;
   return sql`SELECT ${open('question')} AS question, ${open('failure')} AS failure, ${open('unknown')} AS unknown,
-      ${open('finished')} AS finished, ${open('device')} AS device, (count(*) FILTER (WHERE i.state = 'snoozed'))::int AS snoozed,
+      ${open('finished')} AS finished, ${open('device')} AS device, NULLIF(${open('missed')}, 0) AS missed, (count(*) FILTER (WHERE i.state = 'snoozed'))::int AS snoozed,
       (count(*) FILTER (WHERE i.state = 'open'))::int AS total,
       (count(*) FILTER (WHERE i.state = 'open' AND i.kind IN ('question', 'unknown', 'failure')))::int AS badge
     FROM inbox_items i WHERE i.user_id = ${userId} AND i.state <> 'closed'`;
@@ -31,11 +33,19 @@ const countsOf = (userId: string) => {
 export const inboxCountsStatement = (userId: string): Sql =>
   sql`SELECT ${headVersion(userId)} AS version, c.* FROM (${countsOf(userId)}) c`;
 
+/** Leaves out the number of missed runs while it is 0. */
+function present({
+  missed,
+  ...counts
+}: Omit<InboxCounts, 'missed'> & { missed?: number | null | undefined }): InboxCounts {
+  return { ...counts, ...(missed ? { missed } : {}) };
+}
+
 /** Head and counts, of one snapshot. The one place where a badge is counted: question, unknown and failure, open. */
 export async function inboxCounts(db: Db, userId: string): Promise<InboxState> {
   const [row] = await db.sql.query<InboxCounts & { version: number }>(inboxCountsStatement(userId));
   const { version, ...counts } = row!;
-  return { version, counts };
+  return { version, counts: present(counts) };
 }
 
 interface ItemRow {
@@ -62,11 +72,13 @@ interface ItemRow {
 /** Items with everything that it takes to answer, looked up for each of `source`: rows of the table that are few. */
 const itemsOf = (source: Sql) => sql`
   SELECT i.id, i.kind, i.state, i.version, i.created_at, i.expires_at, i.snoozed_until, i.reason, i.subject, d.id AS device_id,
-    d.name AS device_name, s.agent_type, s.native_id, s.title, s.project_path, s.last_message, t.error_text,
+    d.name AS device_name, s.agent_type, s.native_id, COALESCE(s.title, c.title, c.message) AS title, s.project_path, s.last_message, t.error_text,
     CASE WHEN i.kind = 'question' THEN COALESCE((SELECT p.payload FROM prompts p WHERE p.session_key = i.session_key AND p.uuid = i.subject),
       s.prompt) END AS prompt
   FROM ${source} i LEFT JOIN LATERAL (SELECT * FROM sessions WHERE key = i.session_key OFFSET 0) s ON true
-    LEFT JOIN LATERAL (SELECT * FROM devices WHERE id = CASE WHEN i.kind = 'device' THEN i.subject ELSE s.device_id END OFFSET 0) d ON true
+    LEFT JOIN LATERAL (SELECT device_id, title, split_part(left(message, 1024), chr(10), 1) AS message FROM schedules
+      WHERE i.kind = 'missed' AND id = i.subject OFFSET 0) c ON true
+    LEFT JOIN LATERAL (SELECT * FROM devices WHERE id = CASE WHEN i.kind = 'device' THEN i.subject ELSE COALESCE(s.device_id, c.device_id) END OFFSET 0) d ON true
     LEFT JOIN LATERAL (SELECT * FROM tasks WHERE i.kind IN ('failure', 'unknown') AND id = i.subject OFFSET 0) t ON true`;
 
 function itemOf(row: ItemRow): InboxItem {
@@ -89,6 +101,9 @@ function itemOf(row: ItemRow): InboxItem {
           projectPath: row.project_path ?? '',
           lastMessage: row.last_message ?? '',
         }
+      : {}),
+    ...(row.kind === 'missed'
+      ? { scheduleId: row.subject, title: cutText(row.title ?? '', limits.nameCharacters) }
       : {}),
     ...(isTask ? { taskId: row.subject } : {}),
     ...(row.error_text ? { error: row.error_text } : {}),
@@ -126,8 +141,8 @@ export async function readInbox(db: Db, userId: string, page: InboxPage): Promis
       LEFT JOIN (${inboxPageStatement(userId, page)}) p ON true ORDER BY p.created_at DESC, p.id DESC`,
   );
   const [first] = rows;
-  const { question, failure, unknown, finished, device, snoozed, total, badge } = first!;
-  const counts = { question, failure, unknown, finished, device, snoozed, total, badge };
+  const { question, failure, unknown, finished, device, missed, snoozed, total, badge } = first!;
+  const counts = present({ question, failure, unknown, finished, device, missed, snoozed, total, badge });
   return { version: first!.head, counts, items: rows.flatMap(({ item }) => (item ? [itemOf(fromJson(item))] : [])) };
 }
 
@@ -171,7 +186,7 @@ export async function inboxNews(db: Db, userId: string): Promise<InboxNews> {
   return {
     version: head,
     published,
-    counts,
+    counts: present(counts),
     changed: changed.slice(0, mostChanged).map((item) => itemOf(fromJson(item))),
     removed: removed.slice(0, mostRemoved),
     more: changed.length > mostChanged || removed.length > mostRemoved,
@@ -194,7 +209,7 @@ export async function unpublishedInboxes(db: Db, ms: number): Promise<string[]> 
 
 const closing = sql`state = 'closed', version = 0, closed_at = now(), snoozed_until = NULL`;
 /** An item about a question closes only with the question, an item about a device only with its recovery. */
-const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished')`;
+const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished', 'missed')`;
 
 type ItemChange = 'changed' | 'missing' | 'needsAnswer';
 

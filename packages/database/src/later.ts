@@ -29,6 +29,10 @@ interface NewLater {
   ttlMs: number;
   /** It continues after a usage limit. */
   because?: 'limit' | undefined;
+  /** The relay wrote it, to continue after the limit. */
+  automatic?: true;
+  /** See the columns. */
+  agentDepth?: number | null;
 }
 
 /** Whether a session or its person has the maximum of messages with a time. `key` undefined: a session that is about to begin. */
@@ -47,9 +51,11 @@ export async function enqueueLater(db: Db, input: NewLater): Promise<string | un
   if (because === 'limit') await move(db, 'overtake', sql`t.session_key = ${key} AND t.because = 'limit'`);
   const taskId = newUlid();
   const added = await db.sql.execute`
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, state, instruction, prompt_uuid, settings, not_before, because, expires_at)
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, state, instruction, prompt_uuid, settings, not_before, because, automatic,
+      agent_depth, expires_at)
     SELECT ${taskId}, s.key, ${input.deviceId}, ${input.ownerId}, 'resume', 'later', ${input.content}, '', ${input.settings ?? null}::jsonb,
-      ${input.notBefore}, ${because}, ${input.notBefore}::timestamptz + ${input.ttlMs}::double precision * interval '1 millisecond'
+      ${input.notBefore}, ${because}, ${input.automatic === true}, ${input.agentDepth ?? null}::smallint,
+      ${input.notBefore}::timestamptz + ${input.ttlMs}::double precision * interval '1 millisecond'
     FROM sessions s WHERE s.key = ${key} AND (NOT s.placeholder OR ${isStarting('s.key')})`;
   if (added === 0) return undefined;
   await publishAgain(db, key);
@@ -85,12 +91,13 @@ export async function readLater(db: Db, which: Sql): Promise<LaterList['tasks']>
     kind: QueuedTask['kind'];
     instruction: string;
     because: 'limit' | null;
+    automatic: boolean;
     not_before: Date;
     created_at: Date;
     expires_at: Date;
   }>`
-    SELECT s.device_id || ':' || s.agent_type || ':' || s.native_id AS session_id, s.title, t.id, t.kind, t.instruction, t.because, t.not_before, t.created_at,
-      t.expires_at
+    SELECT s.device_id || ':' || s.agent_type || ':' || s.native_id AS session_id, s.title, t.id, t.kind, t.instruction, t.because, t.automatic, t.not_before,
+      t.created_at, t.expires_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE ${which} AND t.state = 'later' AND s.deleted_at IS NULL
     ORDER BY t.not_before, t.seq LIMIT ${limits.laterOfPerson}`;
   return rows.map((row) => ({
@@ -105,6 +112,7 @@ export async function readLater(db: Db, which: Sql): Promise<LaterList['tasks']>
     expiresAt: row.expires_at.toISOString(),
     notBefore: row.not_before.toISOString(),
     ...(row.because === null ? {} : { because: row.because }),
+    ...(row.automatic ? { automatic: true as const } : {}),
   }));
 }
 
@@ -129,30 +137,49 @@ export interface Released {
 }
 
 /**
- * Moves the due messages of a device into their queues, earliest first. A message that continues after a limit goes to the front. Each
- * is then as if it was accepted now: it answers no question, and is the last message of its session.
+ * Moves the due messages of a device into their queues, earliest first. A message that continues after a limit goes to the front, and makes others of
+ * its agent wait for 20 s (`moved`: their sessions). Each is then as if it was accepted now: it answers no question, and is the last message of its
+ * session.
  */
-export async function releaseLater(db: Db, deviceId: string): Promise<Released[]> {
+export async function releaseLater(db: Db, deviceId: string): Promise<{ released: Released[]; moved: string[] }> {
   const due = await db.sql.query<{ id: string; instruction: string; because: 'limit' | null }>(
     sql`SELECT t.id, t.instruction, t.because FROM tasks t WHERE t.device_id = ${deviceId} AND ${isTimeUp('t')}
       ORDER BY t.not_before, t.seq LIMIT ${messagesAtOnce}`,
   );
   const released: Released[] = [];
+  const moved: string[] = [];
   for (const { id, instruction: content, because } of due) {
     const front = sql`(SELECT min(COALESCE(q.place, q.seq)) - 1 FROM tasks q WHERE q.session_key = t.session_key AND q.state = 'queued')`;
-    const [moved] = await move(db, 'release', sql`t.id = ${id}`, undefined, [
+    // One before it can have moved its time.
+    const [task] = await move(db, 'release', sql`t.id = ${id} AND ${isTimeUp('t')}`, undefined, [
       sql`seq = nextval(pg_get_serial_sequence('tasks', 'seq'))`,
       ...(because === 'limit' ? [sql`place = ${front}`] : []),
     ]);
-    if (!moved) continue;
-    const { sessionKey } = moved;
+    if (!task) continue;
+    const { sessionKey } = task;
     await db.sql.execute`
       UPDATE sessions s SET last_message = ${cutText(content, limits.lastMessageBytes)}, message_count = s.message_count + 1, updated_at = now(),
-        queue_held = s.queue_held AND ${because === null},
+        queue_held = s.queue_held AND ${because !== 'limit'},
         created_at = CASE WHEN s.placeholder AND s.message_count = 0 THEN now() ELSE s.created_at END,
         first_words = CASE WHEN s.placeholder AND s.message_count = 0 THEN ${firstWordsOf(sessionKey, content)} ELSE s.first_words END
       WHERE s.key = ${sessionKey}`;
     released.push({ sessionKey, taskId: id, content });
+    if (because === 'limit') moved.push(...(await spaceContinuations(db, deviceId, sessionKey)));
   }
-  return released;
+  return { released, moved };
+}
+
+/** A message of an agent was released: all others of it wait at least 20 s for each one before them. Returns the keys of their sessions. */
+async function spaceContinuations(db: Db, deviceId: string, sessionKey: string): Promise<string[]> {
+  const rows = await db.sql.query<{ session_key: string }>`
+    WITH next AS MATERIALIZED (
+      SELECT t.id, now() + row_number() OVER (ORDER BY t.not_before, t.seq) * ${limits.continueApartMs}::double precision * interval '1 millisecond' AS at
+      FROM tasks t JOIN sessions s ON s.key = t.session_key
+      WHERE t.device_id = ${deviceId} AND t.state = 'later' AND t.because = 'limit'
+        AND s.agent_type = (SELECT agent_type FROM sessions WHERE key = ${sessionKey}))
+    UPDATE tasks t SET not_before = n.at, expires_at = t.expires_at + (n.at - t.not_before)
+    FROM next n WHERE t.id = n.id AND t.not_before < n.at RETURNING t.session_key`;
+  const keys = rows.map((row) => row.session_key);
+  if (keys.length > 0) await db.sql.execute`UPDATE sessions SET version = version WHERE key = ANY(${keys}::text[])`;
+  return keys;
 }

@@ -2,7 +2,7 @@
 import type { Db } from './transaction.ts';
 
 /** Each kind of row has a lock of its own for each person. */
-type Counted = 'agent_turns' | 'devices' | 'images' | 'invitations' | 'later' | 'watches';
+type Counted = 'agent_turns' | 'devices' | 'images' | 'invitations' | 'later' | 'schedules' | 'watches';
 
 /**
  * Waits until other transactions stop counting this for the person. The transaction releases the lock. Take it after

@@ -35,6 +35,7 @@ const steps: readonly Step[] = [
   inBatches('acp_tokens', sql`expires_at < now()`),
   inBatches('idempotency_keys', (ttl) => sql`created_at < now() - ${ttl}::double precision * interval '1 second'`),
   inBatches('session_turns', sql`expires_at < now()`),
+  inBatches('schedule_runs', sql`created_at < now() - interval '90 days'`),
   inBatches('prompts', sql`ended_at < now() - interval '30 days'`),
   inBatches(
     'prompts',

@@ -44,12 +44,13 @@ const members = {
   later: sql`CASE WHEN l.later > 0 THEN ${object({ count: sql`l.later`, next: time(sql`l.later_next`) })} END`,
   limit: sql`s.usage_limit::text`,
   startsAt: time(sql`l.starts_at`),
+  scheduleId: text(sql`s.schedule_id`),
   // The oldest of `prompts`, while it waits; one without an id was asked through an earlier release.
   prompt: sql`CASE WHEN s.status = 'waiting'
     THEN COALESCE((${openPrompts} -> 0)::text, CASE WHEN NOT s.prompt ? 'id' THEN s.prompt::text END) END`,
   prompts: sql`(${openPrompts})::text`,
   lastTask: sql`CASE WHEN t.id IS NOT NULL
-    THEN ${object({ id: text(sql`t.id`), state: word(sql`t.state`), code: text(sql`t.error_code`) })} END`,
+    THEN ${object({ id: text(sql`t.id`), state: word(sql`t.state`), code: text(sql`t.error_code`), automatic: trueIf(sql`t.automatic`) })} END`,
   // The newest report counts while the device is online and its daemon sends more.
   held: sql`CASE WHEN s.held IS NOT NULL AND EXISTS (SELECT 1 FROM devices d
     WHERE d.id = s.device_id AND d.status = 'online' AND 'desk' = ANY(d.capabilities)) THEN s.held::text END`,

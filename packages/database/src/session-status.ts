@@ -173,8 +173,9 @@ export async function holdAtLimit(db: Db, taskId: string, limit: { name: string;
     WHERE s.key = (SELECT t.session_key FROM tasks t WHERE t.id = ${taskId} AND t.state = 'failed') AND s.status = 'failed'`;
 }
 
-/** About `s`: the limit that held its queue has reset. */
-const isReset = sql`s.queue_held AND s.held_until <= now()`;
+/** About `s`: the limit that held its queue has reset, and no message continues it. */
+const isReset = sql`s.queue_held AND s.held_until <= now()
+  AND NOT EXISTS (SELECT 1 FROM tasks c WHERE c.session_key = s.key AND c.state = 'later' AND c.because = 'limit')`;
 
 /** Devices with a session whose limit has reset. */
 export async function devicesWithResetLimits(db: Db): Promise<string[]> {
@@ -233,13 +234,13 @@ export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'w
  * one row of its index. A steer is part of the running task, unless its delivery is unknown.
  */
 export const lastTask = sql`(
-    SELECT id, CASE WHEN ${isOverdue('last')} THEN 'expired' ELSE state END AS state,
+    SELECT id, automatic, CASE WHEN ${isOverdue('last')} THEN 'expired' ELSE state END AS state,
       CASE WHEN ${isOverdue('last')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM (
-      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held
+      (SELECT id, automatic, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held
         AND state <> 'later' AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
       UNION ALL
-      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state NOT IN ('later', 'queued') AND kind <> 'steer'
+      (SELECT id, automatic, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state NOT IN ('later', 'queued') AND kind <> 'steer'
         ORDER BY state = 'unknown' DESC, finished_at DESC, seq DESC LIMIT 1)
     ) last
   )`;

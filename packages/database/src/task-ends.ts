@@ -4,6 +4,7 @@
  */
 import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
 import { holdAtLimit, releaseQueue } from './session-status.ts';
+import { dropAutomatic } from './continuations.ts';
 import { move } from './move.ts';
 import { isNamed, openBeside, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
@@ -238,9 +239,11 @@ export async function cancelTask(
       AND t.id = COALESCE(${only ?? null}::text, t.id)
     ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND (t.prompt_uuid <> '' OR (t.prompt_uuid IS NULL AND t.seq > s.prompt_seq)) THEN 1
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, COALESCE(t.place, t.seq) LIMIT 1`;
+  const dropped = only === undefined ? await dropAutomatic(db, key) : undefined;
   if (!victim) {
     if (only === undefined) await releaseQueue(db, key);
     const outlived = await outlivedTask(db, key);
+    if (outlived === undefined && dropped !== undefined) return { taskId: dropped, tellDaemon: false };
     return outlived === undefined || (only ?? outlived) !== outlived
       ? undefined
       : { taskId: outlived, tellDaemon: true };

@@ -60,7 +60,9 @@ onBoth('messages with a time', (open) => {
       for (let devices = await devicesWithDueLater(database); devices.length > 0;) {
         for (const deviceId of devices)
           released.push(
-            ...(await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId))).map(({ content }) => content),
+            ...(await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId))).released.map(
+              ({ content }) => content,
+            ),
           );
         devices = await devicesWithDueLater(database);
       }
@@ -96,6 +98,25 @@ onBoth('messages with a time', (open) => {
     await later('a', key, 'second', 3_600_000, 'limit');
     await enqueue(key, 'now');
     expect(await statesOf(key)).toEqual(['tomorrow later', 'cancelled OVERTAKEN', 'cancelled OVERTAKEN', 'now queued']);
+  });
+
+  it('releases messages that continue after a limit 20 s apart, for each agent of a device', async () => {
+    const keys = [(await begin('d')).key, (await begin('d')).key, (await begin('d')).key];
+    for (const [n, key] of keys.entries()) await later('d', key, `continue ${n}`, -3000 + n * 1000, 'limit');
+    const sweep = async () => {
+      const { released, moved } = await withDevice(database, 'd', (tx) => releaseLater(tx, 'd'));
+      return [released.map(({ content }) => content), moved.length];
+    };
+    const passMs = (ms: number) =>
+      database.sql.execute`UPDATE tasks SET not_before = not_before - ${ms}::double precision * interval '1 millisecond'
+        WHERE device_id = 'd' AND state = 'later'`;
+    expect(await sweep()).toEqual([['continue 0'], 2]);
+    await passMs(19_000);
+    expect(await sweep()).toEqual([[], 0]);
+    await passMs(1500);
+    expect(await sweep()).toEqual([['continue 1'], 1]);
+    await passMs(21_000);
+    expect(await sweep()).toEqual([['continue 2'], 0]);
   });
 
   it('counts a message as delivered that came due in a time that the database has lost', async () => {

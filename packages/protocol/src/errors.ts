@@ -120,6 +120,17 @@ export const errorCatalogue = {
     meaning:
       '20 messages (`QUEUE_LIMIT`) already wait in this session, or 64 MiB of images for the device, or 128 MiB for all devices of the user. Wait, or cancel some.',
   },
+  INVALID_SCHEDULE: {
+    status: 400,
+    meaning:
+      'The rule is not one of five fields, its zone does not exist, or it has no time within a year. The message names the part.',
+  },
+  SCHEDULE_TOO_OFTEN: {
+    status: 400,
+    meaning: 'Two times of the rule within a year are nearer than 15 minutes. Choose a rule with fewer times.',
+  },
+  SCHEDULE_NOT_FOUND: { status: 404, meaning: 'The user has no schedule with this id. GET /api/later lists them.' },
+  TOO_MANY_SCHEDULES: { status: 409, meaning: 'The user has 50 schedules, which is the limit. Delete some.' },
   TOO_MANY_LATER: {
     status: 409,
     meaning:

@@ -53,6 +53,7 @@ export * from './rest/prompts.ts';
 export * from './rest/notification-settings.ts';
 export * from './rest/push.ts';
 export * from './rest/queue.ts';
+export * from './rest/schedules.ts';
 export * from './rest/settings.ts';
 export { spendingLimits, type DeviceUsage, type UsageDay } from './rest/usage.ts';
 export type { AuditEntry, AuditPage } from './rest/audit.ts';

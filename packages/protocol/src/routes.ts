@@ -14,6 +14,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { pushRoutes } from './routes/push.ts';
 import { registrationRoutes } from './routes/registration.ts';
 import type { Route } from './routes/route.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -29,6 +30,7 @@ export const routes = {
   ...fromDaemonRoutes,
   ...changeRoutes,
   ...taskRoutes,
+  ...scheduleRoutes,
   ...deviceRoutes,
   ...registrationRoutes,
   ...auditRoutes,

@@ -92,6 +92,19 @@ export const limits = {
   laterOfPerson: 200,
   laterFromMs: 30_000,
   laterUntilMs: 90 * 86_400_000,
+  /** A message that continues after a usage limit: its earliest time after the reset, the span after that, and the pause between sessions of one agent on one device. */
+  continueFromMs: 30_000,
+  continueWithinMs: 90_000,
+  continueApartMs: 20_000,
+  /** Schedules and their runs: of a person, of a person in a day, in one answer. */
+  schedules: 50,
+  runsOfDay: 200,
+  runsListed: 100,
+  /** Two times of a schedule are at least so long apart; a run waits at most so long for its device. */
+  scheduleApartMs: 15 * 60_000,
+  scheduleWaitSeconds: 86_400,
+  cronCharacters: 256,
+  zoneCharacters: 64,
   /** A device's credential expires after this time without a connection (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;

@@ -8,6 +8,7 @@ import { browseFolders } from '../devices/browse-folders.ts';
 import { readUsage } from '../devices/read-usage.ts';
 import { pingDevice } from '../devices/ping-device.ts';
 import { searchMessages } from '../devices/search-messages.ts';
+import { changeContinue } from '../devices/change-continue.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { defaultsOf, settingNote } from '../sessions/settings.ts';
@@ -24,6 +25,7 @@ type Names =
   | 'readUsage'
   | 'readDeviceSettings'
   | 'changeDeviceSetting'
+  | 'changeContinue'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -116,6 +118,10 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
         status: 200,
         body: await defaultsOf(deps, principal.userId, params.id, { agentType, change, requireRecent }),
       };
+    },
+    changeContinue: async ({ body, note, params, principal }) => {
+      note.setting = `continue=${body.mode}`;
+      return { status: 200, body: await changeContinue(deps, principal.userId, params.id, body) };
     },
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();

@@ -1,6 +1,14 @@
 /** Messages with a time (rules, chapter 26). Until then a message is in no conversation: apps get the number of them and the next time. */
 import { message } from '@relay/attention';
-import { type Db, type SessionRecord, enqueueLater, hasTooManyLater, laterOf, readSessions } from '@relay/database';
+import {
+  type Db,
+  type SessionRecord,
+  enqueueLater,
+  hasTooManyLater,
+  laterOf,
+  readSchedules,
+  readSessions,
+} from '@relay/database';
 import { type LaterList, RelayError, type SendMessage, type SentMessage, limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -85,6 +93,8 @@ export async function acceptLater(
   return { sent: { taskId, sessionId: record.session.id, state: 'later', message: said, key }, record };
 }
 
-export const listLater = async (deps: Operations, userId: string): Promise<LaterList> => ({
-  tasks: await laterOf(deps.database, userId),
-});
+/** Messages whose time has not come, and schedules. */
+export async function listLater({ database }: Operations, userId: string): Promise<LaterList> {
+  const [tasks, schedules] = await Promise.all([laterOf(database, userId), readSchedules(database, userId)]);
+  return { tasks, ...(schedules.length === 0 ? {} : { schedules }) };
+}

@@ -170,6 +170,9 @@ describe('while the database is unavailable', () => {
     deleteMe: { confirm: 'delete my account' },
     createAcpToken: { deviceId: 'x' },
     changeDeviceSetting: { id: 'x', value: 'y' },
+    changeContinue: { agentType: 'claude', mode: 'ask' },
+    createSchedule: { deviceId: 'x', message: 'm', cron: '0 9 * * *', zone: 'UTC', waitSeconds: 0 },
+    changeSchedule: { paused: true },
   };
   const queries: Partial<Record<RouteName, string>> = {
     searchMessages: '?q=two%20words',

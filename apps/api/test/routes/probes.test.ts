@@ -21,7 +21,18 @@ describe('GET /health', () => {
     const answer = await relay.call('health', { user: null });
     expect(expectSuccess('health', 200, answer)).toEqual({
       ...{ status: 'ok', version: '1.0.0' },
-      capabilities: ['transcript', 'prompts', 'settings', 'desk', 'steer', 'controls', 'limits', 'spending', 'later'],
+      capabilities: [
+        'transcript',
+        'prompts',
+        'settings',
+        'desk',
+        'steer',
+        'controls',
+        'limits',
+        'spending',
+        'later',
+        'schedules',
+      ],
     });
   });
 

@@ -6,6 +6,7 @@ import { commandsCommand } from './commands.ts';
 import { catCommand, diffCommand, filesCommand } from './diff.ts';
 import { laterCommand } from './later.ts';
 import { queueCommand } from './queue.ts';
+import { scheduleCommand } from './schedule.ts';
 import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
 import { attachCommand } from './attach.ts';
@@ -142,6 +143,11 @@ export function addAgentCommands(program: Command, run: Run): void {
     .option('--at <time>', 'for "move": another time, of a message that has one')
     .action(run(queueCommand));
 
+  addLaterCommands(program, run);
+}
+
+/** Declares the commands of messages with a time. */
+function addLaterCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'later',
@@ -150,6 +156,34 @@ export function addAgentCommands(program: Command, run: Run): void {
     'relay send k3j9x2ab "Run the slow tests" --at 22:00',
     'relay queue k3j9x2ab move 4QZ7W1TE --at "tomorrow 7:30"',
   ).action(run(laterCommand));
+
+  addCommand(
+    program,
+    'schedule',
+    'list the messages that repeat; add, change, pause, resume, run or remove one',
+    'relay schedule add laptop "Run the slow tests" --cron "30 7 * * 1-5" --zone Europe/Paris',
+    'relay schedule runs 4QZ7W1TE',
+    'relay schedule change 4QZ7W1TE --cron "0 9 * * *"',
+  )
+    .argument('[action]', 'list, add, change, runs, run, pause, resume or remove')
+    .argument('[words...]', 'for "add": device and message; else the id of a schedule, or the end of it')
+    .option('--cron <rule>', 'minute, hour, day of month, month, day of week')
+    .option('--zone <zone>', 'IANA time zone of the rule; default: the zone of this computer')
+    .option('--wait <duration>', 'how long a run waits for an offline device: 30m, 2h (default), 0 to skip it')
+    .option('--session <session>', 'each run continues this session; else each begins one')
+    .option('--project <path>', 'working directory on the device')
+    .option('--title <text>', 'title of its sessions')
+    .option('--agent <type>', 'agent of its sessions')
+    .option('--times <count>', 'the number of runs after which it is over')
+    .option('--from <time>', 'no run before this time')
+    .option('--until <time>', 'no run after this time')
+    .option(
+      '--set <id=value>',
+      'a setting of each run; repeat for more',
+      (value: string, earlier: readonly string[] = []) => [...earlier, value],
+    )
+    .option('--without-asking', 'with --set: runs can use a mode that never asks; takes a recent sign-in')
+    .action(run(scheduleCommand));
 }
 
 /** Declares the commands that show a session's files and their changes. */

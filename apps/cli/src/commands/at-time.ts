@@ -1,9 +1,11 @@
-/** `--at` and `--in`: the time to send a message. Times use this computer's clock and zone. */
-import { usage } from '../failure.ts';
+/** `--at`, `--in` and `--at-reset`: the time to send a message. Times use this computer's clock and zone. */
+import { type Session, limits } from '@relay/protocol';
+import { Failure, usage } from '../failure.ts';
 
 export interface TimeOptions {
   at?: string;
   in?: string;
+  atReset?: boolean;
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -12,9 +14,25 @@ const dated = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{1,2}):(\d{2})$/;
 
 /** Returns the time in ISO 8601; undefined if both options are absent. @throws Failure BAD_USAGE */
 export function timeOf(options: TimeOptions, now = new Date()): string | undefined {
-  if (options.at !== undefined && options.in !== undefined) throw usage('--at and --in cannot be used together.');
+  if ([options.at, options.in, options.atReset].filter((given) => given !== undefined).length > 1)
+    throw usage('Give only one of --at, --in and --at-reset.');
   const at = options.in === undefined ? options.at && moment(options.at, now) : later(options.in, now);
   return at ? at.toISOString() : undefined;
+}
+
+/** Returns when a session continues after its usage limit. @throws Failure NO_LIMIT */
+export function resetOf({ limit }: Pick<Session, 'limit'>, now = new Date()): { notBefore: string; because: 'limit' } {
+  if (limit?.resetsAt === undefined)
+    throw new Failure(
+      'NO_LIMIT',
+      limit
+        ? 'The agent did not report when its limit resets. Choose a time with --at or --in.'
+        : 'This session has no usage limit to wait for. Send the message now, or choose a time with --at or --in.',
+    );
+  const atMs = Date.parse(limit.resetsAt) + limits.continueFromMs + Math.random() * limits.continueWithinMs;
+  // The relay takes no time that is nearer.
+  const notBefore = new Date(Math.max(atMs, now.getTime() + limits.laterFromMs + 5000)).toISOString();
+  return { notBefore, because: 'limit' };
 }
 
 function later(typed: string, now: Date): Date {

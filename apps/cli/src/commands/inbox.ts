@@ -26,6 +26,13 @@ const kindNames: Record<InboxKind, string> = {
   unknown: 'not certain',
   finished: 'done',
   device: 'machine',
+  missed: 'missed',
+};
+/** Causes of a missed run. */
+const missed: Readonly<Record<string, string>> = {
+  offline: 'Its machine was offline.',
+  down: 'The relay was down.',
+  set_back: 'It can have run: the database was set back.',
 };
 
 const columns = ['KIND', shrinking('WHAT'), shrinking('SESSION'), shrinking('MACHINE'), 'SINCE', 'ID'];
@@ -35,6 +42,7 @@ function whatOf({ kind, prompt, reason, error, lastMessage }: InboxItem): string
   if (kind === 'unknown') return 'It is not certain that the message arrived.';
   if (kind === 'device')
     return reason === 'conflict' ? 'Two machines use its registration.' : 'Offline while messages wait.';
+  if (kind === 'missed') return missed[reason ?? ''] ?? 'A run was missed.';
   return (kind === 'finished' ? lastMessage : error) ?? reason ?? '';
 }
 
@@ -50,7 +58,7 @@ const shortId = (id: string) => id.slice(0, 8);
 /** Returns the last line: the number of further items. Snoozed items are counted over all kinds. */
 function summary({ counts, items, nextCursor }: Inbox, snoozed: boolean, kind: InboxKind | undefined): string {
   if (snoozed && kind) return nextCursor === undefined ? '' : 'There are more.';
-  const all = snoozed ? counts.snoozed : counts[kind ?? 'total'];
+  const all = snoozed ? counts.snoozed : (counts[kind ?? 'total'] ?? 0);
   const more = all > items.length ? `${all - items.length} more. ` : '';
   const hidden = !snoozed && !kind && counts.snoozed > 0 ? `${counts.snoozed} snoozed (--snoozed). ` : '';
   return `${more}${hidden}`.trimEnd();

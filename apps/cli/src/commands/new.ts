@@ -26,6 +26,7 @@ export async function newCommand(
 ): Promise<number> {
   const waiting = queueing(options);
   const notBefore = timeOf(options);
+  if (options.atReset) throw usage('A new session has no usage limit to wait for. Choose a time with --at or --in.');
   if (notBefore !== undefined && options.watch) throw usage('A session with --at or --in takes no --watch.');
   const key = idempotencyKeyOf(options);
   const context = contextOf(options, terminal);

@@ -6,7 +6,7 @@ import { type Relay, isReplay } from '../relay.ts';
 import { clockTime } from '../show/times.ts';
 import { promptText, questionsOf } from '../show/question.ts';
 import type { Terminal } from '../terminal.ts';
-import { timeOf } from './at-time.ts';
+import { resetOf, timeOf } from './at-time.ts';
 import { choicesOf, confirmDanger } from './choices.ts';
 import { type Context, contextOf } from './context.ts';
 import { fieldValuesOf } from './form-answer.ts';
@@ -27,14 +27,15 @@ export async function sendCommand(
 ): Promise<number> {
   queueing(options);
   const notBefore = timeOf(options);
-  if (notBefore !== undefined && (options.now || options.watch))
-    throw usage('A message with --at or --in takes neither --now nor --watch.');
+  if ((notBefore !== undefined || options.atReset) && (options.now || options.watch))
+    throw usage('A message with --at, --in or --at-reset takes neither --now nor --watch.');
   deskChoiceOf(options);
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const content = await messageOf(typedMessage, terminal);
   const { relay } = context;
-  const id = await findSessionId(relay, typedSession);
+  const session = options.atReset ? await findSession(relay, typedSession) : undefined;
+  const id = session?.id ?? (await findSessionId(relay, typedSession));
   const settings = choicesOf(options);
   if (settings.length > 0 && options.withoutAsking !== true) {
     const [known, { devices }] = await Promise.all([
@@ -49,6 +50,7 @@ export async function sendCommand(
     ...(settings.length === 0 ? {} : { settings }),
     ...(options.now ? { deliver: 'now' as const } : {}),
     ...(notBefore === undefined ? {} : { notBefore }),
+    ...(session ? resetOf(session) : {}),
   };
   return deliver(context, await messageTo(relay, id, message, options), options);
 }
@@ -72,7 +74,8 @@ export async function answerCommand(
   terminal: Terminal,
 ): Promise<number> {
   if (options.set) throw usage('An answer takes no --set: its turn keeps its settings.');
-  if (timeOf(options) !== undefined) throw usage('An answer takes neither --at nor --in: it is sent now.');
+  if (timeOf(options) !== undefined || options.atReset)
+    throw usage('An answer takes no --at, --in and --at-reset: it is sent now.');
   if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
     throw usage('Give only one of a text, --option and --field.');
   idempotencyKeyOf(options);
@@ -158,7 +161,14 @@ type Send = () => Promise<Sent>;
 async function messageTo(
   relay: Relay,
   id: string,
-  message: { content: string; answers?: string; settings?: MessageSetting[]; deliver?: 'now'; notBefore?: string },
+  message: {
+    content: string;
+    answers?: string;
+    settings?: MessageSetting[];
+    deliver?: 'now';
+    notBefore?: string;
+    because?: 'limit';
+  },
   options: SendingOptions,
 ): Promise<Send> {
   const body = { ...message, ...(await imagesOf(options)), ...queueing(options), ...deskChoiceOf(options) };

@@ -28,6 +28,7 @@ export const sending = (command: Command): Command =>
     .option('--without-asking', 'with --set: turn on a mode that never asks without a question')
     .option('--at <time>', 'send it then: 20:00, "tomorrow 9:00", "2027-03-01 09:00"')
     .option('--in <duration>', 'send it after this time: 90m, 2h, 3d')
+    .option('--at-reset', 'send it when the usage limit of the session resets')
     .option('--no-queue', 'fail if the device is offline instead of queueing the message')
     .option('--ttl <seconds>', 'how long the message may wait for the device (default 900)')
     .option('--key <text>', 'idempotency key: running this again with the same key sends nothing again');

@@ -6,6 +6,7 @@ import type { useSending } from './use-sending.ts';
 
 const LaterDialog = loadedLater(async () => (await import('../later/load.ts')).dialog());
 const LimitCard = loadedLater(async () => (await import('../later/load.ts')).limitCard());
+const ByItself = loadedLater(async () => (await import('../later/load.ts')).byItself());
 const LaterChips = loadedLater(async () => (await import('../later/load.ts')).chips());
 
 interface LaterPartProps {
@@ -38,6 +39,7 @@ export function LaterPart({ session, device, text, send, isTiming, setTiming, at
       {limit && !session.later && limit.at !== closed && (
         <LimitCard key={limit.at} {...{ session, limit, device, send }} onClose={() => setClosed(limit.at)} />
       )}
+      {session.lastTask?.automatic && <ByItself key={session.lastTask.id} taskId={session.lastTask.id} />}
       {isTiming && (
         <LaterDialog
           text={text}

@@ -68,8 +68,10 @@ const icons = {
   unknown: CircleAlert,
   finished: CircleCheck,
   device: Laptop,
+  missed: CircleAlert,
 };
-const isTask = ({ kind }: InboxItem) => kind === 'failure' || kind === 'unknown' || kind === 'finished';
+/** It needs no answer. */
+const mayClose = ({ kind }: InboxItem) => kind !== 'question' && kind !== 'device';
 
 /** The subject of an item, as its person calls it. */
 export function nameOf({ title, deviceName, prompt }: InboxItem): string {
@@ -82,11 +84,15 @@ function saidOf({ kind, reason, error, lastMessage }: InboxItem): string {
   if (kind === 'unknown') return inbox.unknown;
   if (kind === 'device') return reason === 'conflict' ? inbox.conflict : inbox.away;
   if (kind === 'finished') return withoutMarks(lastMessage ?? '');
+  if (kind === 'missed')
+    return reason === 'down' ? inbox.missedDown : reason === 'set_back' ? inbox.missedBack : inbox.missedOffline;
   return (reason === 'TASK_EXPIRED' ? inbox.expired : reason === 'TASK_LOST' ? inbox.lost : error) ?? inbox.failed;
 }
 
-const addressOf = ({ sessionId, deviceId }: InboxItem) =>
-  sessionId === undefined ? `/devices/${encodeURIComponent(deviceId ?? '')}` : sessionPath(sessionId);
+function addressOf({ kind, sessionId, deviceId }: InboxItem): string {
+  if (kind === 'missed') return '/later';
+  return sessionId === undefined ? `/devices/${encodeURIComponent(deviceId ?? '')}` : sessionPath(sessionId);
+}
 
 /** An item other than a question. */
 export function ItemCard({ item }: { item: InboxItem }) {
@@ -113,7 +119,7 @@ export function ItemCard({ item }: { item: InboxItem }) {
       </Link>
       <div className="end">
         <Snooze item={item} />
-        {isTask(item) && (
+        {mayClose(item) && (
           <IconButton
             icon={X}
             className="small"

@@ -3,8 +3,10 @@ import { useId, useState } from 'react';
 import type { Device, Session } from '@relay/protocol';
 import { momentOf, timeOf, words } from '../catalogue.ts';
 import type { useSending } from '../conversation/use-sending.ts';
+import { useRooms } from '../rooms.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { AlarmClock } from '../ui/later-icons.tsx';
+import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
 import { LaterDialog } from './dialog.tsx';
 
@@ -34,6 +36,13 @@ export function LimitCard({ session, limit, device, send, onClose }: LimitCardPr
     if (isSendable) void send.run(undefined, text, [], { notBefore: new Date(ms).toISOString(), because: 'limit' });
   };
   const atReset = () => at(Date.parse(resetsAt ?? '') + marginMs + Math.random() * spreadMs);
+  const { client } = useRooms();
+  const [isAuto, setAuto] = useState(device?.continues?.includes(session.agentType) ?? false);
+  const change = useAction(async (mode: 'ask' | 'auto') => {
+    const params = { id: session.deviceId };
+    await client.call('changeContinue', { params, body: { agentType: session.agentType, mode } });
+    setAuto(mode === 'auto');
+  });
   const button = (name: string, act: () => void, className = '') => (
     <button key={name} type="button" className={className} aria-disabled={!isSendable} onClick={act}>
       {name}
@@ -64,7 +73,23 @@ export function LimitCard({ session, limit, device, send, onClose }: LimitCardPr
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
         {!isOver && <p className="soft fine">{words.later.unlessYouWrite(device?.name ?? words.list.machine)}</p>}
-        <Problem refusal={send.refusal} />
+        {device && resetsAt !== undefined && !isOver && (
+          <label className="mf">
+            <span className="grow">
+              {words.later.always}
+              <span className="d">{words.later.alwaysMore(agent, device.name)}</span>
+            </span>
+            <input
+              type="checkbox"
+              role="switch"
+              className="sw"
+              checked={isAuto}
+              aria-disabled={change.busy}
+              onChange={({ target }) => void change.run(target.checked ? 'auto' : 'ask')}
+            />
+          </label>
+        )}
+        <Problem refusal={change.refusal ?? send.refusal} />
       </div>
       <div className="acts">
         {isOver && button(words.later.goOnNow, () => isSendable && void send.run(undefined, text, []), 'primary')}

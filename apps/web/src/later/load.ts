@@ -14,6 +14,7 @@ async function withWords<Part>(load: Promise<Part>): Promise<Part> {
 }
 
 export const dialog = async () => (await withWords(import('./dialog.tsx'))).LaterDialog;
+export const byItself = async () => (await withWords(import('./by-itself.tsx'))).ByItself;
 export const chips = async () => (await withWords(import('./chips.tsx'))).LaterChips;
 export const limitCard = async () => (await withWords(import('./limit-card.tsx'))).LimitCard;
 export const page = async () => (await withWords(import('./page.tsx'))).Later;

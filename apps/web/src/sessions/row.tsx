@@ -4,7 +4,7 @@ import { EllipsisVertical } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link, useLocation } from 'wouter';
-import { fullTime, shortAgo, words } from '../catalogue.ts';
+import { fullTime, momentOf, shortAgo, words } from '../catalogue.ts';
 import { doingNow } from '../ui/doing.ts';
 import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
@@ -18,9 +18,11 @@ import { type Changes, titleOf } from './use-changes.ts';
 import { useSwipe } from './use-swipe.ts';
 
 function lately(session: Session, device: Device | undefined): string {
-  const { status, progress, prompt, lastMessage, title } = session;
+  const { status, progress, prompt, lastMessage, title, limit, later } = session;
   const state = rowState(session, device);
   if (state === 'need') return prompt?.prompt ?? '';
+  if (state === 'wait' && limit)
+    return later ? words.list.continues(momentOf(later.next)) : words.list.limit(momentOf(limit.resetsAt ?? ''));
   if (state === 'fail') return words.list.stopped;
   if (state === 'wait') return words.list.waitingFor(device?.name ?? '');
   if (state === 'work' && progress) return doingNow(progress);

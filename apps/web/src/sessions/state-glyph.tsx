@@ -5,9 +5,9 @@ import { words } from '../catalogue.ts';
 
 type RowState = 'need' | 'work' | 'fail' | 'wait' | 'new' | 'idle';
 
-export function rowState({ status, lastTask, unread }: Session, device: Device | undefined): RowState {
+export function rowState({ status, lastTask, unread, limit }: Session, device: Device | undefined): RowState {
   if (status === 'waiting') return 'need';
-  if (status === 'failed') return 'fail';
+  if (status === 'failed') return limit ? 'wait' : 'fail';
   if (lastTask?.state === 'queued' && device?.status === 'offline') return 'wait';
   if (status === 'active' || status === 'pending') return 'work';
   return unread ? 'new' : 'idle';

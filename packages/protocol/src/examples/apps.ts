@@ -17,6 +17,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   sessions_changed: { type: 'sessions_changed', count: 1500, offset: 'm8x2k1-33' },
   settings_changed: { type: 'settings_changed', sessionId, offset: 'm8x2k1-35' },
   device_settings_changed: { type: 'device_settings_changed', deviceId, agentType: 'codex', offset: 'm8x2k1-36' },
+  later_changed: { type: 'later_changed', count: 4, offset: 'm8x2k1-37' },
   access_granted: {
     type: 'access_granted',
     kind: 'device',

@@ -4,6 +4,7 @@ import type { Delivery, Subscription } from '../rest/push.ts';
 import type { restBodies } from '../rest/bodies.ts';
 import type { ExamplesOf } from './shape.ts';
 import { inboxCounts, inboxItem } from './inbox.ts';
+import { exportedSchedule, scheduleExamples } from './schedules.ts';
 import { finished, pending, waiting } from './sessions.ts';
 import * as story from './story.ts';
 import { asked } from './transcript.ts';
@@ -100,7 +101,6 @@ const acpToken = {
 };
 const levels = { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 'watched', device: 'off' } as const;
 const quietHours: QuietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] };
-
 export const restExamples: ExamplesOf<typeof restBodies> = {
   Health: { status: 'ok', version: '1.0.0', capabilities: ['transcript', 'prompts', 'settings', 'controls'] },
   Readiness: { status: 'ok', checks: { database: 'ok', backplane: 'ok' } },
@@ -158,6 +158,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
         result: story.result,
       },
     ],
+    schedules: [exportedSchedule],
     questions: [
       {
         id: asked.uuid,
@@ -279,25 +280,11 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
       },
     ],
   },
-  LaterList: {
-    tasks: [
-      {
-        sessionId,
-        title: story.title,
-        taskId: tasks.cancelled,
-        uuid: '19c54259-4d73-573b-93ad-fd151d407f20',
-        kind: 'resume',
-        content: 'Then push it.',
-        images: false,
-        createdAt: times.answered,
-        expiresAt: '2026-03-15T09:15:00.000Z',
-        notBefore: '2026-03-15T09:00:00.000Z',
-      },
-    ],
-  },
+  ...scheduleExamples,
   ChangeQueued: { content: 'Then push it to a branch.', before: tasks.failed },
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },
+  ChangeContinue: { agentType: story.agentType, mode: 'auto' },
   Device: device,
   FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
   SearchHits: { hits: [{ sessionId: story.sessionId, title: story.title, ...story.hit }] },

@@ -77,6 +77,12 @@ const DeviceSettingsChanged = frame(
   { deviceId: id('Device id'), agentType: line('The agent'), offset },
 );
 
+const LaterChanged = frame(
+  'later_changed',
+  'The schedules of the user changed, or one of them came due. Only to clients that sent `since`.',
+  { count: count('Schedules, and messages whose time has not come'), offset },
+);
+
 const AccessGranted = frame(
   'access_granted',
   'A device was approved, or a program was allowed, on the account of the person; only to clients that sent `since`.',
@@ -122,6 +128,7 @@ export const attentionFrames = {
   sessions_changed: SessionsChanged,
   settings_changed: SettingsChanged,
   device_settings_changed: DeviceSettingsChanged,
+  later_changed: LaterChanged,
   access_granted: AccessGranted,
   inbox_update: InboxUpdate,
   resync: Resync,

@@ -315,7 +315,10 @@ export const daemonEvents = {
           resets_at: addedLater(
             text('When it resets (ISO 8601); absent: the agent did not report it', { maxLength: 64 }),
           ),
-          source: text('figures: of the agent, in numbers. words: of its message', { maxLength: 16 }),
+          source: text(
+            'The source of the time. figures: of the agent, in numbers. words: of its message, with a date or a zone. clock: of its message, with neither',
+            { maxLength: 16 },
+          ),
         },
       ),
     ),

@@ -79,7 +79,7 @@ export const relayCapabilities = {
 } as const;
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
 /** The capabilities in GET /health, for clients of REST. */
-export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending', 'later'];
+export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending', 'later', 'schedules'];
 
 const images = maybe(
   list(

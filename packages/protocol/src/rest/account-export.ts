@@ -11,6 +11,7 @@ import { ConnectionList, Device, NotificationList } from './people.ts';
 import { CauseLevels, QuietHours } from './notification-settings.ts';
 import { inboxKinds } from './inbox.ts';
 import { Subscription, maxSubscriptions } from './push.ts';
+import { ExportedSchedule } from './schedules.ts';
 
 const many = { maxItems: limits.exportItems };
 
@@ -147,6 +148,7 @@ export const AccountExport = record(
     sessions: list(session, 'Sessions', many),
     tasks: list(task, 'Tasks, by session', many),
     questions: list(question, 'Questions, in the order in which they were asked', many),
+    schedules: list(ExportedSchedule, 'Messages that repeat, with their newest runs', { maxItems: limits.schedules }),
     watchedSessions: list(sessionId('Canonical session id'), 'Sessions that the person watches', {
       maxItems: limits.watchedSessions,
     }),

@@ -16,6 +16,7 @@ import * as push from './push.ts';
 import { SearchHits } from './search.ts';
 import * as queue from './queue.ts';
 import * as content from './content.ts';
+import * as schedules from './schedules.ts';
 import * as settings from './settings.ts';
 import * as usage from './usage.ts';
 
@@ -64,9 +65,15 @@ export const restBodies = {
   SessionQueue: queue.SessionQueue,
   ChangeQueued: queue.ChangeQueued,
   LaterList: queue.LaterList,
+  CreateSchedule: schedules.CreateSchedule,
+  ChangeSchedule: schedules.ChangeSchedule,
+  Schedule: schedules.Schedule,
+  ScheduleRun: schedules.ScheduleRun,
+  ScheduleRuns: schedules.ScheduleRuns,
   Task: conversation.Task,
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,
+  ChangeContinue: people.ChangeContinue,
   Device: people.Device,
   FolderList: folders.FolderList,
   SearchHits,

@@ -17,7 +17,7 @@ import {
   text,
   time,
 } from '../schema.ts';
-import { because, laterOfSession, notBefore } from './later.ts';
+import { automatic, because, laterOfSession, notBefore } from './later.ts';
 import { messageSettings } from './settings.ts';
 import {
   QuestionField,
@@ -120,6 +120,7 @@ const sessionFields = {
       id: id('Task id'),
       state: oneOf(taskStates, 'State of the task'),
       code: maybe(line('Error code of the task')),
+      automatic,
     }),
   ),
   held: maybe(Held),

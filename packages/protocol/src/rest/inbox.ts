@@ -17,7 +17,7 @@ import {
 } from '../schema.ts';
 import { Prompt } from './conversation.ts';
 
-export const inboxKinds = ['question', 'failure', 'unknown', 'finished', 'device'] as const;
+export const inboxKinds = ['question', 'failure', 'unknown', 'finished', 'device', 'missed'] as const;
 export type InboxKind = (typeof inboxKinds)[number];
 
 export const inboxLimits = {
@@ -33,7 +33,7 @@ export const inboxLimits = {
 
 const kind = oneOf(
   inboxKinds,
-  '`question`: an agent asks. `failure`: a task failed, was lost or expired. `unknown`: it is unknown whether a message arrived. `finished`: a turn of a watched session ended. `device`: a machine is away while work waits, or two use one registration',
+  '`question`: an agent asks. `failure`: a task failed, was lost or expired. `unknown`: it is unknown whether a message arrived. `finished`: a turn of a watched session ended. `device`: a machine is away while work waits, or two use one registration. `missed`: a run of a schedule was missed',
 );
 
 const countOf = (what: string) => count(`Open items of kind \`${what}\``);
@@ -43,6 +43,7 @@ export const InboxCounts = record('InboxCounts', 'Open items. Counted in one pla
   unknown: countOf('unknown'),
   finished: countOf('finished'),
   device: countOf('device'),
+  missed: maybe(count('Open items of kind `missed`; absent: none')),
   snoozed: count('Hidden for a while, and in no other number'),
   total: count('All open items'),
   badge: count('For a badge: question, unknown and failure'),
@@ -58,7 +59,12 @@ export const InboxItem = record('InboxItem', 'Something that waits for the perso
   createdAt: time('When it began to wait'),
   expiresAt: maybe(time('When it ends by itself')),
   snoozedUntil: maybe(time('When a snoozed item is shown again')),
-  reason: maybe(line('Of a failure the code of its task; of a device `offline` or `conflict`')),
+  reason: maybe(
+    line(
+      'Of a failure the code of its task; of a device `offline` or `conflict`; of a missed run `offline`, `down` or `set_back`',
+    ),
+  ),
+  scheduleId: maybe(id('The schedule whose run was missed')),
   deviceId: maybe(id('The device')),
   deviceName: maybe(line('Its name')),
   sessionId: maybe(sessionId('Canonical session id; absent for a device')),

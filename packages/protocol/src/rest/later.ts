@@ -1,5 +1,5 @@
 /** The fields of messages with a time (rules, chapter 26). */
-import { count, maybe, oneOf, record, text, time } from '../schema.ts';
+import { Type, count, id, maybe, oneOf, record, text, time } from '../schema.ts';
 
 /** Why a message has a time, where a program knows. */
 export const laterCauses = ['limit'] as const;
@@ -17,6 +17,12 @@ export const because = maybe(
   ),
 );
 
+export const automatic = maybe(
+  Type.Literal(true, {
+    description: 'Present when the relay wrote the message, to continue after a usage limit as the user chose',
+  }),
+);
+
 /** The session's. */
 export const laterOfSession = {
   later: maybe(
@@ -32,5 +38,6 @@ export const laterOfSession = {
       at: time('When it was reached'),
     }),
   ),
+  scheduleId: maybe(id('The schedule that began it')),
   startsAt: maybe(time('When its first message is sent, of a session that begins later')),
 };

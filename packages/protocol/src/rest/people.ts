@@ -64,6 +64,13 @@ export const Device = record('Device', "A user's machine running a daemon.", {
       { maxItems: limits.agents },
     ),
   ),
+  continues: maybe(
+    list(
+      text('Agent type name', { maxLength: 64 }),
+      'Agents whose sessions continue by themselves after a usage limit; absent: none',
+      { maxItems: limits.agents },
+    ),
+  ),
   /** Additive: absent in the answers of older releases. */
   conflict: maybe(nullable(DeviceConflict)),
 });
@@ -74,6 +81,14 @@ export const DeviceList = record('DeviceList', 'Devices of the user.', {
 
 export const UpdateDevice = record('UpdateDevice', 'Rename a device.', {
   name: text('New display name', { minLength: 1, maxLength: limits.nameCharacters }),
+});
+
+export const ChangeContinue = record('ChangeContinue', 'Whether sessions of an agent continue after a usage limit.', {
+  agentType: text('Agent type name', { pattern: agentTypePattern, maxLength: 64 }),
+  mode: oneOf(
+    ['ask', 'auto'],
+    'auto: the relay sends a message when the limit resets, at most 3 times in a row. ask: the user decides each time',
+  ),
 });
 
 export const DevicePing = record('DevicePing', 'Its daemon answered.', {
@@ -288,3 +303,4 @@ export type DeviceConflict = Static<typeof DeviceConflict>;
 export type NotificationList = Static<typeof NotificationList>;
 export type WatchRequest = Static<typeof WatchRequest>;
 export type UpdateDevice = Static<typeof UpdateDevice>;
+export type ChangeContinue = Static<typeof ChangeContinue>;

@@ -1,7 +1,8 @@
 /** The messages of a session that wait to be sent to its daemon, and the changes to them. camelCase, times in UTC. */
 import { type Static, Type, flag, id, limits, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { queueVersion, taskKinds } from './conversation.ts';
-import { laterCauses } from './later.ts';
+import { automatic, laterCauses } from './later.ts';
+import { Schedule } from './schedules.ts';
 
 const queuedFields = {
   taskId: id('The task that carries it'),
@@ -26,6 +27,7 @@ const laterFields = {
   ...queuedFields,
   notBefore: time('When it joins its queue'),
   because: maybe(oneOf(laterCauses, 'limit: it continues after a usage limit')),
+  automatic,
 };
 
 export const LaterTask = record('LaterTask', 'A message whose time has not come.', laterFields);
@@ -39,6 +41,9 @@ export const LaterList = record('LaterList', 'The messages of the user whose tim
     }),
     'Earliest first',
     { maxItems: limits.laterOfPerson },
+  ),
+  schedules: maybe(
+    list(Schedule, 'Messages that repeat, the next one first; absent: none', { maxItems: limits.schedules }),
   ),
 });
 

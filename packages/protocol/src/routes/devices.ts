@@ -82,6 +82,14 @@ export const deviceRoutes = {
     success: { 200: usage.DeviceUsage },
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
+  changeContinue: {
+    ...endpoints.changeContinue,
+    summary: 'Let sessions of an agent continue by themselves after a usage limit, or ask each time',
+    scope: 'sessions:write',
+    body: people.ChangeContinue,
+    success: { 200: people.Device },
+    errors: ['DEVICE_NOT_FOUND', 'AGENT_NOT_OFFERED'],
+  },
   listConnections: {
     ...endpoints.listConnections,
     summary: 'The newest 50 connections of a device',

@@ -12,8 +12,8 @@ interface Form {
   isLimit: (failure: AgentFailure) => boolean;
   /** The figures of the limit that was reached. */
   isReached: (limit: UsageLimit) => boolean;
-  /** The time in the message; it can be past. */
-  timeIn: (words: string, now: Date) => Date | undefined;
+  /** The time in the message; it can be past. `isClock`: it has neither a date nor a zone. */
+  timeIn: (words: string, now: Date) => { at: Date | undefined; isClock?: boolean } | undefined;
 }
 
 const internalError = -32603;
@@ -31,7 +31,7 @@ const forms: Readonly<Record<NonNullable<Quirks['limit']>, Form>> = {
         /resets (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2}),? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?\s?(?<half>[ap]m) \((?<zone>[A-Za-z_+\-/0-9]+)\)/i.exec(
           words,
         )?.groups;
-      return found && zonedTime(found, now);
+      return found && { at: zonedTime(found, now) };
     },
   },
   codex: {
@@ -41,13 +41,14 @@ const forms: Readonly<Record<NonNullable<Quirks['limit']>, Form>> = {
       const span = /\bin (?=\d)(?:(\d+) days?)?\s?(?:(\d+) hours?)?\s?(?:(\d+) minutes?)?/.exec(words);
       const [days = 0, hours = 0, minutes = 0] = (span?.slice(1) ?? []).map((part) => Number(part ?? 0));
       const ms = ((days * 24 + hours) * 60 + minutes) * 60_000;
-      if (ms > 0) return new Date(now.getTime() + ms);
+      if (ms > 0) return { at: new Date(now.getTime() + ms) };
       // "at 4:45 AM", "at Sep 19th, 2026 4:12 AM": by the clock of this machine.
       const found =
         /at (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2})(?:st|nd|rd|th)?, (?<year>\d{4}) )?(?<hour>\d{1,2}):(?<minute>\d{2}) (?<half>[AP]M)/.exec(
           words,
         )?.groups;
-      return found && zonedTime({ ...found, zone: new Intl.DateTimeFormat().resolvedOptions().timeZone }, now);
+      const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+      return found && { at: zonedTime({ ...found, zone }, now), isClock: found.month === undefined };
     },
   },
 };
@@ -68,8 +69,13 @@ export function limitIn(
     .sort((a, b) => Date.parse(b.resets!) - Date.parse(a.resets!));
   if (figures) return { name: figures.name, resets_at: figures.resets!, source: 'figures' };
   const { message: plain } = error.data;
-  const at = timeIn(typeof plain === 'string' ? `${plain} ${error.message}` : error.message, now);
-  return { name: '', ...(at && at > now ? { resets_at: at.toISOString() } : {}), source: 'words' };
+  const found = timeIn(typeof plain === 'string' ? `${plain} ${error.message}` : error.message, now);
+  const isAhead = found?.at !== undefined && found.at > now;
+  return {
+    name: '',
+    ...(isAhead ? { resets_at: found.at!.toISOString() } : {}),
+    source: found?.isClock ? 'clock' : 'words',
+  };
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];

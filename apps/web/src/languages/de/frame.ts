@@ -93,6 +93,8 @@ export const words: typeof english = {
     },
     waitingFor: (machine) => `Wartet auf ${machine}`,
     stopped: 'Mit einem Fehler beendet',
+    limit: (time) => `Limit erreicht.${time && ` Endet um ${time}`}`,
+    continues: (time) => `Macht um ${time} weiter`,
     offline: (machine) => `${machine} · offline`,
   },
   question: {

@@ -94,6 +94,8 @@ export const words = {
     },
     waitingFor: (machine: string) => `Waiting for ${machine}`,
     stopped: 'Stopped with an error',
+    limit: (time: string) => `Limit reached.${time && ` Resets at ${time}`}`,
+    continues: (time: string) => `Continues at ${time}`,
     offline: (machine: string) => `${machine} · offline`,
   },
   question: {
