@@ -45,9 +45,9 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
 }
 
 /** An agent closes no program: a daemon that does not know `restricted` asks about its message (rules, 24.5). */
-function deskOf(reader: Reader, { answer, isOfAgent }: ClaimedTask) {
+function deskOf(reader: Reader, { answer, restricted }: ClaimedTask) {
   if (answer?.desk === undefined || !reader.can('desk')) return {};
-  return answer.desk === 'take' && isOfAgent && !reader.can('controls') ? {} : { desk: answer.desk };
+  return answer.desk === 'take' && restricted !== undefined && !reader.can('controls') ? {} : { desk: answer.desk };
 }
 
 /** The question that a message answers, for a daemon that names its questions; any other daemon gets only the text. */
