@@ -224,6 +224,47 @@ describe('messages on the socket', () => {
     warned.mockRestore();
   });
 
+  it('S4: holds 64 MiB of unanswered requests of a person, and one request for each id', async () => {
+    const device = await deviceOf('oda');
+    const options = { ...bearer((await acpToken(relay, device, { user: 'oda' })).token), query: '?queue=600' };
+    const [one, other] = [await openAcp(relay, device, options), await openAcp(relay, device, options)];
+    const ids = new Map<unknown, string>();
+    for (const { send, next } of [one, other]) {
+      send(initialize);
+      await next(({ id }) => id === 0);
+      send({ jsonrpc: '2.0', id: 1, method: 'session/new', params: { cwd: '/', mcpServers: [] } });
+      const { result } = await next(({ id }) => id === 1);
+      ids.set(send, (result as { sessionId: string }).sessionId);
+    }
+    // The machine is away, so the request stays in memory, unread fields included.
+    const ask = ({ send }: typeof one, id: number, length: number) => {
+      const sessionId = ids.get(send)!;
+      const _meta = { padding: 'x'.repeat(length) };
+      send({ jsonrpc: '2.0', id, method: 'session/prompt', params: { ...prompt(sessionId, 'wait'), _meta } });
+    };
+    const mib = 1024 * 1024;
+    for (const id of [10, 11]) ask(one, id, 16 * mib);
+    for (const id of [12, 13]) ask(other, id, 15 * mib);
+    ask(other, 14, 16 * mib);
+    const busy = { code: -32603, data: { code: 'RATE_LIMITED', status: 429 } };
+    expect(await other.next(({ id }) => id === 14)).toMatchObject({ error: busy });
+    // The same id does not bypass the count.
+    ask(one, 10, 1);
+    expect(await one.next(({ id }) => id === null)).toMatchObject({ error: { code: -32600 } });
+    one.socket.close();
+    await one.closed;
+    // A client that leaves frees its room.
+    for (let id = 20; ; id += 1) {
+      ask(other, id, 16 * mib);
+      other.send({ jsonrpc: '2.0', id: id + 1000, method: 'session/list', params: {} });
+      await other.next((message) => message['id'] === id + 1000);
+      if (!other.received.some((message) => message['id'] === id)) break;
+    }
+    other.send({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: ids.get(other.send)! } });
+    expect(await other.next(({ id }) => id === 12)).toMatchObject({ result: { stopReason: 'cancelled' } });
+    other.socket.close();
+  });
+
   it('closes a client that sends too much with 4429', async () => {
     const { send, closed } = await connect('ned');
     send(initialize);

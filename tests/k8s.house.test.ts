@@ -103,6 +103,37 @@ describeWith('kubectl', 'the rendered objects', () => {
       expect([open, isOpen(open)]).toEqual([open, true]);
   });
 
+  it('lets the edge alone connect to the doors, monitoring to their metrics, and the doors out to named ports', () => {
+    interface Way {
+      from?: { namespaceSelector?: { matchLabels: Record<string, string> } }[];
+      to?: unknown[];
+      ports: { port: string | number }[];
+    }
+    const ways = ofKind(production, 'NetworkPolicy').map(({ metadata: { name }, spec }) => ({
+      name,
+      into: ((spec.ingress ?? []) as Way[]).map(({ from, ports }) => [
+        from?.map((peer) => ({ ...peer, ...peer.namespaceSelector?.matchLabels, namespaceSelector: undefined })),
+        ports.map(({ port }) => port),
+      ]),
+      out: ((spec.egress ?? []) as Way[]).flatMap(({ ports }) => ports.map(({ port }) => port)),
+    }));
+    expect(ways.flatMap(({ into }) => into)).toEqual([
+      [[{ 'relay/edge': 'true' }], ['http']],
+      [[{ 'relay/monitoring': 'true' }], ['metrics']],
+    ]);
+    expect(Object.fromEntries(ways.filter(({ out }) => out.length > 0).map(({ name, out }) => [name, out]))).toEqual({
+      'allow-dns': [53, 53],
+      'allow-self-check': [443, 8443, 10443],
+      'allow-memory': [5432, 6379, 26379],
+      'allow-internet': [443],
+      'allow-traces': [4318],
+    });
+    expect(get(production, 'NetworkPolicy', 'default-deny').spec).toEqual({
+      podSelector: {},
+      policyTypes: ['Ingress', 'Egress'],
+    });
+  });
+
   it('production runs at least three of each door, and sets no number of replicas next to the autoscaler', () => {
     for (const name of ['relay-api', 'relay-gateway']) {
       expect(get(production, 'HorizontalPodAutoscaler', name).spec.minReplicas).toBe(3);

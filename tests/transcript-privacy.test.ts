@@ -1,4 +1,4 @@
-/** Promise (ADR 35): the relay neither stores nor logs parts of a transcript. */
+/** Promises: the relay neither stores nor logs parts of a transcript (ADR 35), and no metric has the id of a person, device, session or task. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { dumpDatabase, pathOf } from './erasure-scene.ts';
@@ -73,6 +73,10 @@ it('no text of a transcript reaches the database or the log, not even from refus
   expect(await dumpDatabase(relay)).not.toContain(secret);
   expect(log.join('\n')).not.toContain(secret);
   expect(`${await dumpDatabase(relay)}${log.join('\n')}`).not.toContain(data.slice(0, 40));
+  const metrics = await Promise.all([...relay.apis, ...relay.gateways].map((instance) => instance.metrics.text()));
+  for (const name of ['relay_daemon_connections', 'relay_app_connections']) expect(metrics.join('\n')).toContain(name);
+  for (const id of [daemon.deviceId, heard.sessionId as string, taskId, 'alice', secret, 'native', '127.0.0.1'])
+    expect(metrics.join('\n')).not.toContain(id);
 });
 
 it('no path or content of a file reaches the database or the log, not even from refused answers', async () => {

@@ -10,7 +10,8 @@
 //   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (reports context and slash commands)
 //   torrent (100 MB of output, 50,000 tool calls that never complete, titles of 1 MB)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
-//   settings (reports the current settings) · switch (chooses another mode by itself)
+//   settings (reports the current settings) · switch (chooses another mode by itself) · /yolo (asks no more) ·
+//   leave (asks for the mode after a plan)
 //   hang · mute · work · permwork (never complete)
 //   steerable (waits for a message into its turn, echoes it, completes) · steeredearly (completes right after such a message, and keeps working) ·
 //   steerlate (accepts a message at the last moment and never reads it)
@@ -18,6 +19,7 @@
 // below). Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume,
 // close, list, images, steer, times (in its list).
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
+// $DEMO_AGENT_MODE is the mode that it kept for sessions it resumes.
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load,
 // exit, version, no-id, pending-id.
@@ -178,6 +180,20 @@ const commands = {
     const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
     if (outcome.outcome === 'cancelled') return 'cancelled';
     await say(`permission: ${outcome.optionId}`);
+  },
+  async '/yolo'({ say }) {
+    chosen.mode = 'bypassPermissions';
+    await say('asks no more');
+  },
+  async leave({ id, client, say }) {
+    const options = [
+      { optionId: 'bypassPermissions', name: 'Yes, and bypass permissions', kind: 'allow_always' },
+      { optionId: 'default', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'plan', name: 'No, without asking keep planning', kind: 'reject_once' },
+    ];
+    const asked = { ...permission(id, 'c6', 'Ready to code?', {}), options };
+    const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
+    await say(`chosen: ${outcome.optionId}`);
   },
   async permquiet({ id, client, say }) {
     await say('I would like to delete it.');
@@ -554,6 +570,7 @@ acp
     if (fault === 'hang-resume') await forever();
     if (process.env.DEMO_AGENT_DAMAGE === 'resume') throw acp.RequestError.methodNotFound('session/resume');
     known(params.sessionId);
+    chosen.mode = process.env.DEMO_AGENT_MODE ?? chosen.mode;
     return settings();
   })
   .onRequest(acp.methods.agent.session.close, ({ params }) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentProcess } from '../src/agents/acp/process.ts';
+import { commandAboutAsking } from '../src/agents/acp/danger.ts';
 import { createSettings } from '../src/agents/acp/settings.ts';
 
 const option = (id: string, ...values: string[]) => ({
@@ -117,4 +118,20 @@ describe('A14: an agent with modes beside its config options', () => {
       ['mode', 'code'],
     ]);
   });
+});
+
+describe('S1: a command that can change when the agent asks', () => {
+  const described = (name: string) => (name === 'careless' ? 'Toggle YOLO mode (approves every action)' : '');
+
+  it.each([
+    ...['/yolo', '/auto', '/allow-all', '/always_allow', '/mode plan', '/trust', '/sandbox off', '/autoApprove on'],
+    ...['/careless', '/set mode full-access', '/settings approval off', '  /permissions', '/tools:permissions'],
+  ])('has such a name, argument or description: %s', (message) =>
+    expect(commandAboutAsking(message, described)).toBe(/\/(\S+)/.exec(message)![1]),
+  );
+
+  it.each([
+    ...['/review the bypass of the yolo mode', '/compact', '/init', '/model large', '/automate', '/auto-commit'],
+    ...['run /yolo', 'yolo', '/usr/bin/mode is missing', '/ mode', '/set theme dark', '/commit allow all origins'],
+  ])('is not: %s', (message) => expect(commandAboutAsking(message, described)).toBeUndefined());
 });

@@ -1,6 +1,7 @@
 /** Agent-specific texts and how the daemon decodes them: pure functions, without a process. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { PassThrough } from 'node:stream';
 import { chosen, createMapper } from '@relay/daemon-kit';
 import { describeCall, intentOf } from '../src/agents/acp/calls.ts';
 import { type Fields, textOf } from '../src/agents/acp/content.ts';
@@ -11,7 +12,7 @@ import { presetOf } from '../src/agents/acp/presets.ts';
 import { lastLines, sentenceIn } from '../src/agents/acp/sentence.ts';
 import { verdictOf } from '../src/agents/acp/verdict.ts';
 import { joinHalves } from '../src/agents/acp/halves.ts';
-import { lineSplitter, messageOf } from '../src/agents/acp/wire.ts';
+import { lineSplitter, messageOf, messageStream } from '../src/agents/acp/wire.ts';
 
 function narrate(...updates: Fields[]) {
   const emitted: string[] = [];
@@ -390,6 +391,20 @@ describe('B12: lone surrogates', () => {
 });
 
 describe('the wire', () => {
+  it('S5: drops answers without a request, which the library would print', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const noise: string[] = [];
+    const { readable, writable } = messageStream({ input, output, onNoise: (line) => noise.push(line) });
+    const writer = writable.getWriter();
+    await writer.write({ jsonrpc: '2.0', id: 7, method: 'session/new', params: {} });
+    const stray = (id: string) => `{"jsonrpc":"2.0","id":${id},"result":{}}\n`;
+    output.end([...['"\\u001b[2J"', '8', '7', '7', 'null'].map(stray), '{"jsonrpc":"2.0","method":"x"}\n'].join(''));
+    const read: unknown[] = [];
+    for await (const message of readable) read.push(message);
+    expect(read).toMatchObject([{ id: 7 }, { method: 'x' }]);
+    expect(noise).toHaveLength(4);
+  });
+
   it('splits bytes into the same lines in any chunks, and holds an incomplete line back', () => {
     fc.assert(
       fc.property(

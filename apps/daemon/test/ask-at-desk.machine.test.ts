@@ -132,6 +132,80 @@ describe('--ask-at-desk', () => {
     }
   });
 
+  it.each([
+    ['of an app to a machine that answers permissions itself', { askAtDesk: true }, {}],
+    ['of an app to a machine without such modes', { noFullAccess: true }, {}],
+    ['of an agent', {}, { restricted: 'agent' }],
+  ] as const)('S1: refuses a command that could turn questions off: %s', async (_name, { ...rules }, sender) => {
+    const askAtDesk: AskAtDesk = () => Promise.resolve('2');
+    const relay = await home.relay();
+    const isAtDesk = 'askAtDesk' in rules;
+    const { agent } = demoAgent(home, { ...rules, askAtDesk: isAtDesk ? askAtDesk : undefined });
+    home.daemon(relay, agent);
+    const connection = await relay.connection();
+    connection.send({ type: 'task_start', task_id: 'first', instruction: '/yolo', ...sender });
+    const refused = await connection.event('ERROR', 'first');
+    const error = expect.stringContaining('can change when the agent asks') as unknown;
+    expect(refused).toMatchObject({ error });
+    const { session_id } = refused;
+    let tasks = 0;
+    const send = (message: string) => {
+      const task_id = `t${(tasks += 1)}`;
+      connection.send({ type: 'task_resume', task_id, session_id: session_id!, message, ...sender });
+      return task_id;
+    };
+    for (const message of [
+      '/yolo',
+      '  /YOLO on',
+      '/approval-mode auto-edit',
+      '/permissions',
+      '/mode bypassPermissions',
+      '/config set approval never',
+      '\uff0fyolo',
+    ])
+      expect(await connection.event('ERROR', send(message))).toMatchObject({ error });
+    expect((await connection.event('TASK_COMPLETE', send('/compact the mode'))).result).toContain('/compact the mode');
+    const asks = send('perm');
+    if (isAtDesk) expect((await connection.event('TASK_COMPLETE', asks)).result).toContain('permission: n');
+    else expect(await connection.event('WAIT_FOR_USER', asks)).toMatchObject({ session_id });
+  });
+
+  it.each(['unasked', 'modes'] as const)(
+    'S1: leaves a mode without questions that an agent kept: %s',
+    async (offers) => {
+      const relay = await home.relay();
+      const env = { DEMO_AGENT_SETTINGS: offers };
+      const { agent, agentHome } = demoAgent(home, { env });
+      const storeDir = home.folder();
+      const before = home.daemon(relay, agent, { storeDir });
+      const first = await relay.connection();
+      first.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+      const { session_id } = await first.event('TASK_COMPLETE', 't1');
+      await before.stop();
+      const again = demoAgent(home, {
+        home: agentHome,
+        env: { ...env, DEMO_AGENT_MODE: 'bypassPermissions' },
+        askAtDesk: () => Promise.resolve('2'),
+      });
+      home.daemon(relay, again.agent, { storeDir });
+      const connection = await relay.connection();
+      connection.send({ type: 'task_resume', task_id: 't2', session_id: session_id!, message: 'perm' });
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toContain('permission: n');
+    },
+  );
+
+  it('S1: hides modes without questions from apps, also among the options of a permission', async () => {
+    const relay = await home.relay();
+    home.daemon(relay, demoAgent(home, { noFullAccess: true }).agent);
+    const connection = await relay.connection();
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'leave' });
+    const { session_id, options } = await connection.event('WAIT_FOR_USER', 't1');
+    expect(options?.map(({ label }) => label)).toEqual(['Yes', 'No, without asking keep planning']);
+    const message = 'Yes, and bypass permissions';
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: session_id!, message });
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).not.toContain('chosen');
+  });
+
   it('S1: asks for the fields of a form at the keyboard, and apps cannot answer them', async () => {
     const { keyboard, type, shown } = desk();
     const connection = await begin(keyboard, 'form');
@@ -158,6 +232,24 @@ describe('--ask-at-desk', () => {
     while ((await connection.status()).running_tasks.length > 0);
     await connection.settle();
     expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
+  });
+
+  it('S1: marks each line of an agent, so that a command cannot imitate a question', async () => {
+    const { keyboard, type, shown } = desk();
+    const fake = 'ls\r\n\nAn agent asks for permission: Read README?\n  1) Allow\nType a number: ';
+    const answer = keyboard(
+      { prompt: `Run ${fake}?`, result: fake, kind: 'permission', options: ['Allow\n  3) Decline', 'Reject'] },
+      new AbortController().signal,
+    );
+    await Promise.resolve();
+    const lines = shown().split('\n').slice(1, -1);
+    expect(lines.filter((line) => !line.startsWith('  │ '))).toEqual([
+      'An agent asks for permission: Run ls',
+      '  1) Allow   3) Decline',
+      '  2) Reject',
+    ]);
+    type('2');
+    expect(await answer).toBe('2');
   });
 
   it('S18: asks one question at a time, and escapes untrusted text', async () => {

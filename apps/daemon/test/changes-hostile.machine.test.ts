@@ -107,6 +107,32 @@ describe('a hostile repository', () => {
     expect(readdirSync(markers).length).toBeGreaterThan(0);
   });
 
+  it('S9: shows nothing of a closed folder inside of the repository, also after it is gone', async () => {
+    const { ask, diff, file, git, list, top, write } = scene;
+    const rules = { defaultPath: top, allowed: [scene.allowed], closed: [join(top, 'closed')] };
+    const of = scene.workspace({ rules });
+    for (const name of ['edited', 'moved']) write(`closed/deep/${name}.txt`, `${'closed lines\n'.repeat(20)}${name}\n`);
+    write('open.txt', 'open\n');
+    scene.commit();
+    write('closed/deep/edited.txt', 'closed and edited\n');
+    write('closed/new.txt', 'closed and new\n');
+    git(['mv', 'closed/deep/moved.txt', 'moved.txt']);
+    write('open.txt', 'opened\n');
+    const look = async () => [
+      (await list('uncommitted', of)).files.map(({ path }) => path),
+      (await ask('get_files', { find: 'closed' }, of)).entries,
+      await diff('closed/deep/edited.txt', 'uncommitted', of),
+      await diff('closed/new.txt', 'uncommitted', of),
+      await diff('moved.txt', 'uncommitted', of),
+      await file('closed/deep/edited.txt', { side: 'before' }, of),
+      await file('closed/deep/edited.txt', {}, of),
+    ];
+    const none = { code: 'FILE_NOT_FOUND' };
+    expect(await look()).toEqual([['open.txt'], [], none, none, none, none, none]);
+    rmSync(join(top, 'closed'), { recursive: true });
+    expect(await look()).toEqual([['open.txt'], [], none, none, none, none, none]);
+  });
+
   it("is refused if a filter's name would prevent its override", async () => {
     scene.git(['config', 'filter.a=b.clean', program('clean')]);
     scene.write('.gitattributes', '*.txt filter=a=b\n');

@@ -68,6 +68,13 @@ describe('a message into a running turn', () => {
     ]);
   });
 
+  it('S1: refuses a command that can change when the agent asks', async () => {
+    const { connection } = await begin();
+    const sessionId = await running(connection, 'steerable');
+    steer(connection, sessionId, '/yolo');
+    expect(await connection.event('STEERED', 's1')).toMatchObject({ outcome: 'refused' });
+  });
+
   it('has the same items after a restart of the daemon', async () => {
     const { relay, daemon, connection, storeDir } = await begin();
     const sessionId = await running(connection, 'steerable');

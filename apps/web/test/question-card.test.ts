@@ -43,3 +43,27 @@ it('W6: a form shows its first field while its script loads', () => {
   const html = card(form);
   for (const text of ['Which bed?', 'The north bed', 'The south bed']) expect(html).toContain(text);
 });
+
+const permission = (more: Partial<Prompt>) =>
+  card({
+    ...{ id: 'q', at: form.at, kind: 'permission', prompt: 'May I?', result: '', text: false },
+    options: [{ id: 'y', label: 'Allow', kind: 'allow_once' }],
+    ...more,
+  });
+
+it('S6: a permission shows its folder, also without a subject and for an empty one', () => {
+  for (const subject of [undefined, { type: 'command', command: 'ls', cwd: '' }, { type: 'tool', tool: 'deploy' }])
+    expect(permission(subject ? { subject } : {})).toContain('/garden');
+});
+
+it('S6: a permission hides no text beside a diff', () => {
+  const diff = '--- a/x.ts\n+++ b/x.ts\n@@ -1 +1 @@\n-one\n+two\n';
+  expect(permission({ context: diff })).not.toContain('@@');
+  for (const context of [`rm one\n${diff}`, `${diff}diff --git a/y b/y\nrm one\n`, `${diff}Index: rm one\n${diff}`])
+    expect(permission({ context })).toContain('rm one');
+});
+
+it('S6: a command begins at the left in every script', () => {
+  const subject = { type: 'command', command: '\u05d0 && rm one', cwd: '/garden' };
+  expect(permission({ subject })).toMatch(/<pre [^>]*dir="ltr">\u05d0/);
+});

@@ -24,8 +24,6 @@ import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.t
 const keptItems = 2000;
 /** Interval of reading a session with a running prompt, even if no frame arrives. */
 const lookMs = 60_000;
-/** Limit of frames that wait while a prompt is being sent; dropped frames lead to a read. */
-const heldFrames = 500;
 /** A session counts as open for five minutes after it was read (rules, 14.2). */
 const openMs = 240_000;
 
@@ -44,6 +42,8 @@ export class Conversation {
   /** Number of prompts being sent. Frames wait, because their messages can arrive before the response that names them. */
   #sending = 0;
   #held: AttentionItem[] = [];
+  /** Their characters as JSON. */
+  #heldLength = 0;
   /** Frames were lost, and the changes have not been read yet. */
   #isStale = false;
   #title: string | undefined;
@@ -146,9 +146,19 @@ export class Conversation {
     } else if (this.#sending > 0) {
       // The first response brings the id to compare frames with.
       if (this.sessionId !== undefined && !this.#copy.concerns(frame)) return;
-      if (this.#held.push(frame) > heldFrames) this.#isStale = this.#held.shift() !== undefined;
+      this.#hold(frame);
     } else if (this.#copy.concerns(frame))
       await this.#run(() => this.#take(frame).catch((error: unknown) => this.#doubt(error)));
+  }
+
+  /** Keeps a frame while a prompt is being sent. Frames that exceed the session's share of memory lead to a read instead. */
+  #hold(frame: AttentionItem): void {
+    this.#heldLength += JSON.stringify(frame).length;
+    this.#held.push(frame);
+    if (this.#heldLength <= copyBytes(this.#host.budget)) return;
+    this.#held = [];
+    this.#heldLength = 0;
+    this.#isStale = true;
   }
 
   /** Runs periodically: retries failed reads, and reads the session if no frame arrived for long. */
@@ -170,7 +180,10 @@ export class Conversation {
     const accepted = () => {
       this.#sending -= 1;
       this.#seenAt = Date.now();
-      for (const frame of this.#sending === 0 ? this.#held.splice(0) : []) void this.apply(frame);
+      if (this.#sending > 0) return;
+      this.#heldLength = 0;
+      for (const frame of this.#held.splice(0)) void this.apply(frame);
+      if (this.#isStale) void this.check(Date.now());
     };
     return this.#prompts.prompt(instruction, accepted);
   }

@@ -1,5 +1,5 @@
 /** The relay as an agent of the Agent Client Protocol: the part that every transport shares. */
-export { type Budget, createBudget } from './budget.ts';
+export { type Budget, createBudget, hasRoomFor } from './budget.ts';
 export { type DoorOptions, serveAcp } from './door.ts';
 export { errorOf } from './errors.ts';
 export { type Device, deviceFor } from './host.ts';

@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AttentionItem, RelayError } from '@relay/client';
 import type { Item, MessagePage, Session } from '@relay/protocol';
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type Relay, acpIdOf, serveAcp } from '../src/index.ts';
 
 const example = new URL('../../../examples/attention.session_update.json', import.meta.url);
@@ -125,6 +127,38 @@ it('a session that gets its name while its prompt is being sent delivers message
   hear({ type: 'session_update', previousId: session.id, session: { ...session, id } });
   hear({ type: 'transcript', sessionId: id, v: 2, ops: [{ op: 'put', item: missed.messages[0] as Item }] });
   await turn();
+  answer(accepted);
+  expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
+});
+
+it('S4: drops frames of many bytes while it sends a prompt, and reads the session afterwards', async () => {
+  const { agent, answers, calls, firstText, hear } = await loaded();
+  let answer: (sent: unknown) => void = () => undefined;
+  const accepted = answers['sendMessage'];
+  answers['sendMessage'] = new Promise((resolve) => (answer = resolve));
+  void agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] }).catch(() => undefined);
+  const turn = () => new Promise((done) => setImmediate(done));
+  while (!calls.some(({ name }) => name === 'sendMessage')) await turn();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const freed = new Set<number>();
+  const registry = new FinalizationRegistry((n: number) => freed.add(n));
+  for (let n = 0; n < 100; n += 1) {
+    const text = Buffer.alloc(256 * 1024, `${n} `).toString();
+    const frame: AttentionItem = {
+      ...{ type: 'transcript', sessionId: session.id, v: n + 2 },
+      ops: [{ op: 'add', uuid: 'grows', text }],
+    };
+    registry.register(frame, n);
+    hear(frame);
+    await turn();
+  }
+  for (let tries = 0; tries < 100 && freed.size < 80; tries += 1) {
+    collect();
+    await turn();
+  }
+  expect(freed.size).toBeGreaterThanOrEqual(80);
+  answers['readMessages'] = missed;
   answer(accepted);
   expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
 });

@@ -55,6 +55,8 @@ export interface Turn {
   choices?: SessionChoices;
   /** Set before the agent receives the message; if that fails, the turn fails with `SETTING_NOT_APPLIED`. */
   settings?: readonly Choice[];
+  /** No person looks at it: the agent refuses a command that can change when it asks. */
+  isSafe?: true;
 }
 
 export interface Question {

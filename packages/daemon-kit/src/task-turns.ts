@@ -204,5 +204,6 @@ function turnOf(task: Task, controls: TaskRoom['controls']): Turn {
     ...answer,
     choices: controls.forSession(sessionId),
     ...(settings.length > 0 ? { settings } : {}),
+    ...(task.restricted === undefined ? {} : { isSafe: true }),
   };
 }

@@ -2,7 +2,7 @@
  * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. The caller
  * decides the verdict; this file reads its inputs under a lock of the person, so that two instances count the same.
  */
-import type { CauseLevels, Hold, NotificationCause, QuietHours } from '@relay/protocol';
+import { type CauseLevels, type Hold, type NotificationCause, type QuietHours, chosenCauseOf } from '@relay/protocol';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -50,8 +50,8 @@ interface Row {
 
 /**
  * Writes a delivery of the notification for each address of the person. Safe to repeat: each address gets one delivery.
- * In a group, every delivery but the first waits for its predecessor. Returns the longest wait of the deliveries to
- * send; undefined without an address.
+ * In a group, every delivery but the first waits for its predecessor; a change of the account goes to each address. Returns the
+ * longest wait of the deliveries to send; undefined without an address.
  */
 export async function splitNotification(
   db: Whole,
@@ -67,8 +67,9 @@ export async function splitNotification(
       const address = addressOf(row);
       const verdict = judge(address, contextOf(row));
       const id = newUlid();
-      const after = lastOfGroup.get(address.group) ?? null;
-      if (address.group !== '' && verdict.suppressed === undefined) lastOfGroup.set(address.group, id);
+      const group = chosenCauseOf(notification.cause) === undefined ? '' : address.group;
+      const after = lastOfGroup.get(group) ?? null;
+      if (group !== '' && verdict.suppressed === undefined) lastOfGroup.set(group, id);
       return { id, subscriptionId: address.id, after: verdict.suppressed === undefined ? after : null, verdict };
     });
     await insert(tx, notification, ttlMs, planned);

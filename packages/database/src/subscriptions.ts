@@ -39,7 +39,7 @@ interface NewSubscription {
   chain?: string | undefined;
   /** False for an address that has to take a test first. */
   verified: boolean;
-  /** The notice for the other addresses of the person, if this address is new. */
+  /** The notice for the other addresses of the person. */
   notice?: string | undefined;
 }
 
@@ -125,8 +125,7 @@ export async function saveSubscription(
       FROM subscriptions WHERE user_id = ${userId}`;
     const known = rows.find(({ same }) => same) ?? rows.find(({ installed }) => installed);
     // The address itself is as old as its notice, and does not get it.
-    const noticed =
-      given.notice !== undefined && known?.same !== true && (known !== undefined || rows.length < maxSubscriptions);
+    const noticed = given.notice !== undefined && (known !== undefined || rows.length < maxSubscriptions);
     if (noticed) await addAccountNotice(tx, userId, given.notice!);
     for (const { id } of rows.filter(({ id, installed }) => installed && id !== known?.id))
       await remove(tx, userId, id);
@@ -161,14 +160,14 @@ export async function countSubscriptions(
     FROM subscriptions GROUP BY 1, 2`;
 }
 
-/** The choices of the person for this address; undefined when it is new to them. */
+/** The choices of the person for this address, and its secrets; undefined when it is new to them. */
 export async function subscriptionWith(
   db: Db,
   userId: string,
   addressHashes: readonly string[],
-): Promise<{ detail: SubscriptionDetail; actions: SubscriptionActions } | undefined> {
-  const [row] = await db.sql.query<{ detail: SubscriptionDetail; actions: SubscriptionActions }>`
-    SELECT detail, actions FROM subscriptions
+): Promise<Pick<Row, 'detail' | 'actions' | 'sealed'> | undefined> {
+  const [row] = await db.sql.query<Pick<Row, 'detail' | 'actions' | 'sealed'>>`
+    SELECT detail, actions, sealed FROM subscriptions
     WHERE address_hash = ANY(${[...addressHashes]}::text[]) AND user_id = ${userId} LIMIT 1`;
   return row;
 }
@@ -194,17 +193,32 @@ interface SubscriptionChange {
   actions?: SubscriptionActions | undefined;
   state?: 'active' | 'paused' | undefined;
   sealed?: string | undefined;
+  /** The notice for all addresses of the person. */
+  notice?: string | undefined;
 }
 
 /** Changes the given fields. Lifting a pause does not verify an address. Returns whether the person has it. */
-export async function changeSubscription(
-  db: Db,
+export function changeSubscription(
+  db: Whole,
   userId: string,
   id: string,
-  { label, causes, group, delaySeconds, detail, actions, state, sealed }: SubscriptionChange,
+  { notice, ...change }: SubscriptionChange,
+): Promise<boolean> {
+  return db.sql.transaction(async (tx) => {
+    const isTheirs = await update(tx, userId, id, change);
+    if (isTheirs && notice !== undefined) await addAccountNotice(tx, userId, notice);
+    return isTheirs;
+  });
+}
+
+async function update(
+  tx: Db,
+  userId: string,
+  id: string,
+  { label, causes, group, delaySeconds, detail, actions, state, sealed }: Omit<SubscriptionChange, 'notice'>,
 ): Promise<boolean> {
   const paused = state === undefined ? null : state === 'paused';
-  const changed = await db.sql.execute`
+  const changed = await tx.sql.execute`
     UPDATE subscriptions SET
       label = COALESCE(${label ?? null}, label),
       levels = COALESCE(${causes === undefined ? null : JSON.stringify(causes)}::jsonb, levels),

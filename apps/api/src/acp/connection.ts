@@ -56,7 +56,7 @@ export class AcpConnection implements Guest {
     const { budget, giveBack } = shareBudget();
     this.#socket = socket;
     this.#expiry.at(principal.expiresAt);
-    this.#stream = new SocketStream(socket);
+    this.#stream = new SocketStream(socket, budget);
     this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay, onStray: () => this.#stray(), budget })
       .then(
         () => this.close('normal'),

@@ -1,9 +1,9 @@
 /** A live socket as the stream of JSON-RPC messages that the SDK of ACP reads and writes. One message is one text frame. */
-import type { AnyMessage, Stream } from '@relay/acp';
+import { type AnyMessage, type Budget, type Stream, hasRoomFor } from '@relay/acp';
 import { parseJson } from '@relay/protocol';
 import type { Socket } from '@relay/socket';
 
-/** Requests of a client that are not answered yet. */
+/** Requests of a client that are not answered yet. A frame stays in memory until its request has an answer. */
 const mostOpen = 200;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -14,11 +14,14 @@ export class SocketStream implements Stream {
   readonly writable: WritableStream<AnyMessage>;
   readonly #socket: Socket;
   #controller: ReadableStreamDefaultController<AnyMessage> | undefined;
-  readonly #open = new Set<unknown>();
+  readonly #budget: Budget;
+  /** The sizes of their frames, by id. */
+  readonly #open = new Map<unknown, number>();
   #isInitialized = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, budget: Budget) {
     this.#socket = socket;
+    this.#budget = budget;
     this.readable = new ReadableStream({ start: (controller) => void (this.#controller = controller) });
     this.writable = new WritableStream({ write: (message) => this.#write(message) });
   }
@@ -40,26 +43,40 @@ export class SocketStream implements Stream {
     const isRequest = typeof method === 'string' && id !== undefined;
     if (!this.#isInitialized && !(isRequest && method === 'initialize')) return false;
     this.#isInitialized = true;
-    if (isRequest) {
-      if (this.#open.size >= mostOpen) {
-        this.#refuse(id, -32603, 'Too many requests are not answered yet.', { code: 'RATE_LIMITED', status: 429 });
-        return true;
-      }
-      this.#open.add(id);
-    }
-    this.#controller?.enqueue(message as AnyMessage);
+    if (!isRequest || this.#admit(id, text.length)) this.#controller?.enqueue(message as AnyMessage);
     return true;
+  }
+
+  /** Counts a request until its answer. Returns false after it refused the request. */
+  #admit(id: unknown, size: number): boolean {
+    if (this.#open.has(id) || (typeof id === 'object' && id !== null)) {
+      this.#refuse(null, -32600, 'The id of a request must be a string or a number that no open request has.');
+      return false;
+    }
+    if (this.#open.size >= mostOpen || !hasRoomFor(this.#budget, size)) {
+      this.#refuse(id, -32603, 'Too many requests are not answered yet.', { code: 'RATE_LIMITED', status: 429 });
+      return false;
+    }
+    this.#open.set(id, size);
+    this.#budget.requests += size;
+    return true;
+  }
+
+  #settle(id: unknown): void {
+    this.#budget.requests -= this.#open.get(id) ?? 0;
+    this.#open.delete(id);
   }
 
   /** The client has gone. */
   end(): void {
+    for (const id of [...this.#open.keys()]) this.#settle(id);
     this.#controller?.close();
     this.#controller = undefined;
   }
 
   /** Resolves at the pace at which the client reads. */
   async #write(message: AnyMessage): Promise<void> {
-    if (!('method' in message) && 'id' in message) this.#open.delete(message.id);
+    if (!('method' in message) && 'id' in message) this.#settle(message.id);
     this.#socket.send(JSON.stringify(message));
     await this.#socket.drained();
   }

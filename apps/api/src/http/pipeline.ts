@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Express, Request, Response } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 import { type UserPrincipal, bearerFrom } from '@relay/auth';
 import {
   RelayError,
@@ -105,6 +105,14 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, 
   const byPath = new Map<string, [RouteName, Route][]>();
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][])
     byPath.set(route.path, [...(byPath.get(route.path) ?? []), [name, route]]);
+
+  // Edges hide readiness by this path, which they compare exactly; Express takes other spellings of it.
+  app.use((request: Request, _response: Response, next: NextFunction) => {
+    const { path } = routes.ready;
+    if (request.path !== path && request.path.toLowerCase().replace(/\/$/, '') === path)
+      throw new RelayError('NOT_FOUND', 'There is no such route.');
+    next();
+  });
 
   // Backwards, because ':' comes before all letters: /api/devices/code must not match as a device id.
   const paths = [...byPath.keys()].sort().reverse();

@@ -93,11 +93,30 @@ function requireSealed(detail: string | undefined, target: Target | undefined): 
 
 type Rights = Pick<Subscription, 'detail' | 'actions'>;
 
-/** Texts of sessions, and answers that allow, take a recent sign-in, unless the address has them. @throws RelayError SIGN_IN_NOT_RECENT */
-async function requireRights(deps: Operations, principal: UserPrincipal, wanted: Partial<Rights>, before?: Rights) {
-  const isMore =
-    (wanted.detail === 'text' && before?.detail !== 'text') || (wanted.actions === 'all' && before?.actions !== 'all');
-  if (isMore) await requireRecentSignIn(deps, principal);
+/**
+ * Texts of sessions, and answers that allow, take a recent sign-in, unless the address has them. Returns the notice of a change that gives them.
+ * @throws RelayError SIGN_IN_NOT_RECENT
+ */
+async function requireRights(
+  deps: Operations,
+  principal: UserPrincipal,
+  wanted: Partial<Rights>,
+  before: Rights | undefined,
+  what: 'added' | 'changed',
+): Promise<string | undefined> {
+  const given = [
+    ...(wanted.detail === 'text' && before?.detail !== 'text' ? ['the texts of your sessions'] : []),
+    ...(wanted.actions === 'all' && before?.actions !== 'all' ? ['buttons that allow'] : []),
+  ];
+  if (given.length === 0) return undefined;
+  await requireRecentSignIn(deps, principal);
+  return `An address to notify was ${what}. It gets ${given.join(' and ')}.`;
+}
+
+/** The secrets that seal the messages for an address: with other ones, another program reads them. */
+function keysOf(target: Target | undefined): string {
+  const keys = target && ('p256dh' in target ? target : 'keys' in target ? target.keys : undefined);
+  return JSON.stringify([keys?.p256dh, keys?.auth]);
 }
 
 /** The detail of an address that does not request any: texts after a recent sign-in, else titles. */
@@ -111,13 +130,6 @@ async function defaultDetail(deps: Operations, principal: UserPrincipal, target:
     throw error;
   }
 }
-
-/** The text for the other addresses and the apps of the person. */
-const noticeOf = (detail: Rights['detail'], actions: Rights['actions']): string =>
-  `An address to notify was added. It gets ${[
-    ...(detail === 'text' ? ['the texts of your sessions'] : []),
-    ...(actions === 'all' ? ['buttons that allow'] : []),
-  ].join(' and ')}.`;
 
 /**
  * Adds an address, or changes the same one. A webhook must accept a test first; if its secret is new, the answer contains it. An
@@ -145,12 +157,14 @@ export async function addAddress(
   if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);
   const { shown, unique } = identityOf(target, checked.url);
   const hashes = room.seal.hashes(unique);
-  const before = await subscriptionWith(database, userId, hashes);
+  const same = await subscriptionWith(database, userId, hashes);
+  const before =
+    same && keysOf(room.seal.open(same.sealed) as Target | undefined) === keysOf(target) ? same : undefined;
   const detail = body.detail ?? (await defaultDetail(deps, principal, target));
   requireSealed(detail, target);
   const actions = body.actions ?? (takesAnswers(target.kind) ? 'reject' : 'none');
   requireActions(target.kind, actions);
-  await requireRights(deps, principal, { detail, actions }, before);
+  const notice = await requireRights(deps, principal, { detail, actions }, before, same ? 'changed' : 'added');
   const label = body.label?.trim() ?? '';
   requireShowable(label);
   if ('endpoint' in target) await takeFromOthers(database, room, userId, target.auth, hashes);
@@ -168,7 +182,7 @@ export async function addAddress(
     actions,
     ...(isOfProgram(target.kind) ? { login, chain, client } : { typedIn: client }),
     verified: target.kind !== 'webhook',
-    notice: detail === 'text' || actions === 'all' ? noticeOf(detail, actions) : undefined,
+    notice,
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
@@ -176,10 +190,12 @@ export async function addAddress(
     if (saved.added || isOfProgram(target.kind)) await removeSubscription(database, userId, saved.id);
     throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
   }
-  if (saved.noticed) await deps.backplane.publishControl(JSON.stringify({ v: 1, kind: 'outbox' }));
+  if (saved.noticed) await wakeOutbox(deps);
   const { subscription } = await readAddress(database, userId, saved.id);
   return { subscription, added: saved.added, ...(target.kind === 'webhook' ? { secret: target.secret } : {}) };
 }
+
+const wakeOutbox = ({ backplane }: Operations) => backplane.publishControl(JSON.stringify({ v: 1, kind: 'outbox' }));
 
 /** An endpoint is of one browser: a person who also knows its secret has this browser now. */
 async function takeFromOthers(
@@ -225,13 +241,14 @@ export async function changeAddress(
   const target = push.room?.seal.open(sealed) as Target | undefined;
   requireSealed(change.detail, target);
   requireActions(subscription.kind, change.actions);
-  await requireRights(deps, principal, change, subscription);
+  const notice = await requireRights(deps, principal, change, subscription, 'changed');
   const { language, ...columns } = change;
   const spoken =
     language === undefined || target === undefined
       ? {}
       : { sealed: requireRoom(push).seal.seal({ ...target, language }) };
-  if (!(await changeSubscription(database, userId, id, { ...columns, ...spoken, label }))) throw missing();
+  if (!(await changeSubscription(database, userId, id, { ...columns, ...spoken, label, notice }))) throw missing();
+  if (notice !== undefined) await wakeOutbox(deps);
   return (await readAddress(database, userId, id)).subscription;
 }
 

@@ -36,7 +36,8 @@ export const verdictOf =
         reason: 'There were many in a minute, so the rest comes in one message.',
         delayMs: address.digestInMs ?? stormMs,
       };
-    if (address.delaySeconds > 0)
+    // A change of the account is news for every address at once.
+    if (address.delaySeconds > 0 && chosenCauseOf(cause) !== undefined)
       return { heldFor: 'delay', reason: 'Sent if it is still open then.', delayMs: address.delaySeconds * 1000 };
     if (shown && mayWaitForReading(cause))
       return {

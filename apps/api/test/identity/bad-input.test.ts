@@ -3,13 +3,16 @@ import {
   type Answer,
   Browser,
   type TestRelay,
+  type UpgradeRefused,
   callWith,
+  opened,
   password,
   pkce,
   send,
   signedInWeb,
   startRelay,
 } from '@relay/testing';
+import { WebSocket } from 'ws';
 import { createLibrary } from '../../src/identity/library.ts';
 import { createLibraryStorage } from '../../src/identity/storage.ts';
 import { openRoute } from '../../src/identity/open-paths.ts';
@@ -275,6 +278,19 @@ describe('a cross-site request', () => {
     { Referer: 'https://evil.example/https://relay.test/' },
     {},
   ];
+
+  it('opens no socket: the cookie of a sign-in counts for nothing there, also from our own origin', async () => {
+    const victim = new Browser(relay);
+    await victim.signUp('socket@example.com');
+    expect((await victim.send('GET', '/auth/relay/me')).status).toBe(200);
+    for (const path of ['/ws/attention', '/acp/device'])
+      for (const origin of [publicUrl, 'https://evil.example']) {
+        const headers = { Cookie: cookieOf(victim), Origin: origin };
+        const socket = new WebSocket(`${relay.url.replace('http', 'ws')}${path}`, { headers });
+        const refused = (await opened(socket).catch((error: unknown) => error)) as UpgradeRefused;
+        expect([path, origin, refused.status]).toEqual([path, origin, origin === publicUrl ? 401 : 403]);
+      }
+  });
 
   it('changes nothing on any endpoint: a foreign or missing origin is 403 whenever the request has a cookie', async () => {
     const victim = new Browser(relay);

@@ -164,6 +164,17 @@ describe('the sign-in', () => {
       expect((await new Browser(relay).signIn('carol@example.com')).status).toBe(200);
   }, 240_000);
 
+  it('S11: an unknown account and a wrong password get the same answer', async () => {
+    await signedUp('same@example.com');
+    const answerFor = async (email: string) => {
+      const { status, text, headers } = await new Browser(relay).signIn(email, 'wrong password');
+      return { status, text, headers: Object.keys(headers).sort() };
+    };
+    const known = await answerFor('same@example.com');
+    expect(known.status).toBe(401);
+    expect(await answerFor('unknown-too@example.com')).toEqual(known);
+  });
+
   it.each([
     '1234567890',
     'Password123',

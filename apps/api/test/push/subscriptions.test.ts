@@ -225,6 +225,43 @@ describe('addresses to notify', () => {
       expect((await relay.call('changeSubscription', { ...late, params: { id }, body })).status).toBe(200);
     });
 
+    it('S7: cause a notice also when a known address gets them, and other keys require a recent sign-in again', async () => {
+      const user = 'raised';
+      const late = by(user, stale[0]!);
+      const notices = async () =>
+        (await relay.call('listNotifications', { user })).body.notifications.flatMap(({ cause, name }) =>
+          cause === 'account_changed' ? [name] : [],
+        );
+      const [one, other] = [browser({ detail: 'title' }), browser({ detail: 'title' })];
+      const { id } = await added(one, user);
+      await added(other, user);
+      const change = (body: object) => relay.call('changeSubscription', { user, params: { id }, body });
+      expect((await change({ detail: 'text' })).status).toBe(200);
+      const texts = 'An address to notify was changed. It gets the texts of your sessions.';
+      expect(await notices()).toEqual([texts]);
+      expect((await change({ label: 'Desk', detail: 'text' })).status).toBe(200);
+      expect((await add({ ...other, detail: 'text' }, user)).status).toBe(200);
+      expect(await notices()).toEqual([texts, texts]);
+      const foreign = { ...other, detail: 'text', keys: openPushKeys().keys } as const;
+      expectRefusal(await relay.call('addSubscription', { ...late, body: foreign }), 'SIGN_IN_NOT_RECENT');
+      expect((await relay.call('addSubscription', { ...late, body: { ...other, detail: 'text' } })).status).toBe(200);
+      expect(await notices()).toHaveLength(2);
+      expect((await add(foreign, user)).status).toBe(200);
+      expect(await notices()).toHaveLength(3);
+    });
+
+    it('S7: cause a notice to each address at once, in a group or with a delay, too', async () => {
+      const user = 'grouped';
+      const rest = { detail: 'title', group: 'all', delaySeconds: 3600 } as const;
+      const ids = [(await added(browser(rest), user)).id, (await added(browser(rest), user)).id];
+      await added(browser({ detail: 'text' }), user);
+      const rows = () =>
+        relay.database.sql.query<{ subscription_id: string; after_id: string | null; held_for: string | null }>`
+          SELECT subscription_id, after_id, held_for FROM deliveries WHERE subscription_id = ANY(${ids}::text[]) ORDER BY subscription_id`;
+      await until('the notice is on its way', async () => (await rows()).length === 2);
+      expect(await rows()).toEqual(ids.map((id) => ({ subscription_id: id, after_id: null, held_for: null })));
+    });
+
     it("S7: cause a notice to the user's other addresses and apps, and not to themselves", async () => {
       const user = 'noticed';
       const older = await added(browser({ detail: 'title' }), user);

@@ -40,6 +40,12 @@ describe('the verdict about an address', () => {
     expect(verdict(cause, address, context)).toEqual(suppressed === undefined ? sent : { suppressed, delayMs: 0 }),
   );
 
+  it('S7: delays no change of the account', () => {
+    expect(verdict('needs_you', { delaySeconds: 60 })).toMatchObject({ heldFor: 'delay', delayMs: 60_000 });
+    for (const cause of ['device_allowed', 'program_allowed', 'account_changed'] as const)
+      expect(verdict(cause, { delaySeconds: 60 })).toEqual(sent);
+  });
+
   it('waits for a page that shows the session, only for completions and failures', () => {
     const waits = { heldFor: 'reading', delayMs: 8000 };
     for (const cause of ['done', 'failed'] as const) expect(verdict(cause, {}, {}, true)).toMatchObject(waits);

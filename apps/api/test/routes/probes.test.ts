@@ -70,6 +70,11 @@ describe('GET /ready', () => {
     expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
   });
 
+  it('S15: has one spelling, which edges keep from strangers', async () => {
+    for (const path of ['/ready/', '/READY', '/Ready/', '//ready', '/ready%2f', '/%72eady', '/./ready'])
+      expect([path, (await request(relay.url).get(path)).status]).toEqual([path, 404]);
+  });
+
   // Last, because the database stays away.
   it('turns 503 when the database is gone, and names it; the process survives', async () => {
     database.lose();

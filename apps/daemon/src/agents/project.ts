@@ -60,18 +60,13 @@ export function isAllowed(path: string, rules: ProjectRules, identify: Identify 
 const isOpen = (real: string, { allowed, closed = [] }: ProjectRules, identify: Identify): boolean =>
   (allowed === undefined || isIn(allowed, real, identify)) && !isIn(closed, real, identify);
 
-/** Compares by device and inode: names that differ in case, in their form or by a mount can mean one folder. */
+/**
+ * Compares by device and inode: names that differ in case, in their form or by a mount can mean one folder. A folder that is
+ * gone has its name alone.
+ */
 function isIn(folders: readonly string[], real: string, identify: Identify): boolean {
-  const wanted = new Set<string>();
-  for (const folder of folders) {
-    const found = identify(folder);
-    if (found !== undefined) wanted.add(found);
-  }
-  if (wanted.size === 0) return false;
-  for (const at of upwards(real)) {
-    const found = identify(at);
-    if (found !== undefined && wanted.has(found)) return true;
-  }
+  const wanted = new Set(folders.map((folder) => identify(folder) ?? existing(resolve(folder))));
+  for (const at of upwards(real)) if (wanted.has(identify(at) ?? at)) return true;
   return false;
 }
 

@@ -5,7 +5,7 @@ import type { ProjectRules } from '../agents/project.ts';
 import { changesSince, isBinary, nameOf } from './compare.ts';
 import { missing, secret } from './refusals.ts';
 import type { Root } from './repository.ts';
-import { entriesOf, piece, withFile } from './safe-files.ts';
+import { entriesOf, openFolders, piece, withFile } from './safe-files.ts';
 import { holdsKey } from './secrets.ts';
 
 interface Reading {
@@ -62,7 +62,7 @@ export async function readEntries(
 }
 
 async function findFiles(root: Root, rules: ProjectRules, isSecret: (path: string) => boolean, wanted: string) {
-  const names = await (root.repository ? tracked(root) : walked(root, rules));
+  const names = await (root.repository ? tracked(root, rules) : walked(root, rules));
   const letters = [...wanted.toLowerCase()].filter((letter) => letter.trim() !== '');
   const fits = (path: string) => {
     let at = 0;
@@ -80,10 +80,11 @@ async function findFiles(root: Root, rules: ProjectRules, isSecret: (path: strin
   return { entries, ...(found.length > entries.length || names.length >= lookedAt ? { more: true } : {}) };
 }
 
-async function tracked({ repository }: Root): Promise<string[]> {
+async function tracked({ path: root, repository }: Root, rules: ProjectRules): Promise<string[]> {
+  const isOpen = openFolders(root, rules);
   const out = await repository!.git(['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { timeMs: 1000 });
   const all = out.toString('latin1').split('\0', lookedAt).filter(Boolean).map(nameOf);
-  return all.filter(({ raw }) => !raw).map(({ path }) => path);
+  return all.flatMap(({ raw, path }) => (raw || !isOpen(path) ? [] : [path]));
 }
 
 async function walked(root: Root, rules: ProjectRules): Promise<string[]> {

@@ -14,6 +14,17 @@ export function componentsOf(path: string): string[] | undefined {
   return parts.some(isBad) ? undefined : parts;
 }
 
+/** Returns a test whether a path below the root lies in a folder that apps can see. It looks at each folder once. */
+export function openFolders(root: string, rules: ProjectRules): (path: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (path) => {
+    const folder = dirname(path);
+    const isOpen = known.get(folder) ?? isAllowed(join(root, folder), rules);
+    known.set(folder, isOpen);
+    return isOpen;
+  };
+}
+
 /** Where an open folder is: on Linux by its descriptor, so that replacing the folder by a link changes nothing. */
 const placeOf = (handle: FileHandle, path: string) =>
   process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;

@@ -11,6 +11,7 @@ import { type MarkBook, contentId, idsOf, openMarks } from './marks.ts';
 import { readEntries, readPiece } from './read.ts';
 import { missing, secret } from './refusals.ts';
 import { type Repository, type Root, rootOf } from './repository.ts';
+import { openFolders } from './safe-files.ts';
 import { type SecretRules, holdsKey, secretNames } from './secrets.ts';
 
 export interface WorkspaceOptions extends SecretRules {
@@ -35,9 +36,12 @@ export function workspaceOf(options: WorkspaceOptions): Workspace {
   const hides = ({ path, from }: Pick<Change, 'path' | 'from'>) =>
     isSecret(path) || (from !== undefined && isSecret(from));
 
-  /** The changes, without files that are as they were at the mark. */
+  /** The changes outside of closed folders, without files that are as they were at the mark. */
   const changes = async (root: Root, { commit, mark }: Base): Promise<Found[]> => {
-    const all = await changesSince(root.repository!, commit, root.path, rules);
+    const isOpen = openFolders(root.path, rules);
+    const found = await changesSince(root.repository!, commit, root.path, rules);
+    // Git reads every file of the repository.
+    const all = found.filter(({ path, from = path }) => isOpen(path) && isOpen(from));
     const dirty = mark?.dirty;
     if (!dirty) return all;
     const kept: Found[] = [];

@@ -44,7 +44,8 @@ export function QuestionCard(props: QuestionCardProps) {
   const title = shown.prompt === '' ? shown.result : shown.prompt;
   const extra = context && !title.includes(context) ? context : undefined;
   const command = subject?.command ?? '';
-  const folder = subject && (subject.cwd ?? shownOf(session.projectPath));
+  const isPermission = prompt.options.some(({ kind }) => kind !== undefined);
+  const folder = subject || isPermission ? subject?.cwd || shownOf(session.projectPath) : undefined;
   const diffs = subject?.diffs ? diffList(subject.diffs) : extra === undefined ? [] : diffsOf(extra);
   const danger = isDestructive(command === '' ? (extra ?? '') : command);
   const main = prompt.options.find(({ kind }) => kind === (danger ? 'reject_once' : 'allow_once'));
@@ -104,7 +105,7 @@ export function QuestionCard(props: QuestionCardProps) {
       </div>
       <div className="bd">
         <h2>{title}</h2>
-        {command !== '' && !title.includes(command) && <Region label={title} text={command} />}
+        {command !== '' && !title.includes(command) && <Region label={title} text={command} dir="ltr" />}
         {folder && (
           <p className="folder">
             <Folder className="i" aria-hidden />
@@ -183,8 +184,9 @@ const Input = ({ label, text, isFolded }: { label: string; text: string; isFolde
     <Region label={label} text={text} />
   );
 
-const Region = ({ label, text }: { label: string; text: string }): ReactNode => (
-  <pre className="cmd" tabIndex={0} role="region" aria-label={label} dir="auto">
+/** A command runs from left to right, also if it begins with a letter of another direction. */
+const Region = ({ label, text, dir = 'auto' }: { label: string; text: string; dir?: 'auto' | 'ltr' }): ReactNode => (
+  <pre className="cmd" tabIndex={0} role="region" aria-label={label} dir={dir}>
     {text}
   </pre>
 );

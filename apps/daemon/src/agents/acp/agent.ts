@@ -6,6 +6,7 @@
  * answer and receives the rest of the turn.
  */
 import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf, systemClock } from '@relay/daemon-kit';
+import { commandAboutAsking } from './danger.ts';
 import { listedName } from './names.ts';
 import { limitIn } from './limits.ts';
 import { createNotes } from './notes.ts';
@@ -67,6 +68,14 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const { conversations, dismiss, live } = pool;
   const { folderOf, open, reopen } = createOpenings(options, { pool, settings, timings });
   let closed = false;
+  const aboutAsking = (sessionId: string, message: string) =>
+    commandAboutAsking(message, (name) => notes.describedAs(sessionId, name));
+  /** The reason why a message does not reach the agent. */
+  const refusalOf = ({ sessionId, message, isSafe }: Turn): string | undefined => {
+    if (!isSafe && !options.askAtDesk && !options.noFullAccess) return undefined;
+    const command = aboutAsking(sessionId, message);
+    return command && `“/${command}” can change when the agent asks, so only a person at its machine can send it.`;
+  };
 
   const serve = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<void> => {
     try {
@@ -82,6 +91,8 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       if (turn.answer?.option !== undefined || turn.answer?.fields) return report.error(tooLate, 'PROMPT_SUPERSEDED');
       conversation ??= await reopen(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
+      const refusal = refusalOf(turn);
+      if (refusal !== undefined) return report.error(refusal, 'SETTING_NOT_APPLIED');
       if (conversation.pid !== undefined) report.process(conversation.pid);
       if (turn.settings) {
         try {
@@ -119,6 +130,9 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     async steer(message, injected) {
       const conversation = conversations.get(message.sessionId);
       if (!conversation?.usable()) return { outcome: 'refused', reason: 'The agent has not begun with its turn yet.' };
+      // The message does not name its sender.
+      if (aboutAsking(message.sessionId, message.message) !== undefined)
+        return { outcome: 'refused', reason: 'A command that can change when the agent asks waits for its turn.' };
       return conversation.steer(message, injected);
     },
     knownSettings(sessionId) {

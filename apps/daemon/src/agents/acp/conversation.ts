@@ -21,7 +21,7 @@ import type { AgentProcess } from './process.ts';
 import { promptOf } from './prompt.ts';
 import { type AskAtDesk, createDesk } from './at-desk.ts';
 import { askForm } from './form.ts';
-import { askPermission } from './permission.ts';
+import { askPermission, withoutDanger } from './permission.ts';
 import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
 import { replyOf } from './questions.ts';
 import { type OwnTurn, createOwnTurn } from './own-turn.ts';
@@ -50,6 +50,7 @@ interface ConversationOptions {
   timings: ConversationTimings;
   /** Permissions are answered at this machine only (rules, 16.5). */
   askAtDesk?: AskAtDesk | undefined;
+  noFullAccess?: boolean | undefined;
   /** The agent begins a turn itself. */
   ownTurn: (sessionId: string) => TurnReport;
   /** As in the notes. */
@@ -165,9 +166,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     permission: (request, signal) => {
       if (!turn) own.begin();
-      const { toolCall } = request;
-      const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
-      return (desk ?? questions).ask(askPermission(request, cwd), signal, call);
+      return (desk ?? questions).ask(askedBy(request, options), signal, recordOf(request.toolCall));
     },
     form: (request, signal) => {
       if (!turn) own.begin();
@@ -246,6 +245,12 @@ export function createConversation(options: ConversationOptions): Conversation {
       dropQuestions();
     },
   };
+}
+
+/** The question of a permission. Only the person at the machine can choose every option. */
+function askedBy(request: Fields, { cwd, quirks, askAtDesk, noFullAccess }: ConversationOptions) {
+  const isShort = askAtDesk === undefined && noFullAccess === true;
+  return askPermission(isShort ? withoutDanger(request, quirks) : request, cwd);
 }
 
 /** Counts the updates that belong to no turn of this conversation. */

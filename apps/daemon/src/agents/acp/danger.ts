@@ -1,6 +1,6 @@
 /**
- * Options that let an agent work without asking, such as a mode that bypasses permissions. The marks are a warning and
- * can be wrong in both directions: an agent decides by itself when it asks.
+ * Options and commands that let an agent work without asking, such as a mode that bypasses permissions. The marks are a
+ * warning and can be wrong in both directions: an agent decides by itself when it asks.
  */
 import { neverAsks } from '@relay/protocol';
 import type { Quirks } from './presets.ts';
@@ -26,4 +26,23 @@ export function isDangerous(
   // The descriptions of a known agent compare its modes with each other.
   const words = doesNotAsk ? [option.id, option.name] : [option.id, option.name, option.description ?? ''];
   return words.some(neverAsks);
+}
+
+const asking =
+  /^auto$|(?:^|[^a-z])(?:modes?|approvals?|permissions?|allow(?:ed|list)?|trust(?:ed)?|sandbox|autopilot|yolo)(?![a-z])|auto[-_]?(?:approv|accept|edit)/i;
+const sets = /^(?:config|configure|options?|set|settings?)$/i;
+
+/**
+ * Returns the name of the slash command at the start of a message if it can change when the agent asks, such as `/yolo` or
+ * `/approval-mode auto-edit`: by its name, its argument or its description. `descriptionOf`: as the agent announced the command.
+ */
+export function commandAboutAsking(message: string, descriptionOf: (name: string) => string): string | undefined {
+  const [, name, rest = ''] = /^\s*\/([^\s/]+)[^\S\n]*(.*)/u.exec(message.normalize('NFKC')) ?? [];
+  if (name === undefined) return undefined;
+  const [argument = ''] = rest.split(/\s/);
+  const isAboutAsking =
+    asking.test(name) ||
+    [name, argument, descriptionOf(name)].some(neverAsks) ||
+    (sets.test(name) && asking.test(rest));
+  return isAboutAsking ? name : undefined;
 }

@@ -15,6 +15,8 @@ interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
   limitsKnown(sessionId: string): readonly UsageLimit[];
   /** The slash command at the beginning of a message that is not among the announced commands of its agent. */
   unknownCommand(sessionId: string, message: string): string | undefined;
+  /** The description of an announced command; empty without one. */
+  describedAs(sessionId: string, command: string): string;
 }
 
 interface NotesOptions {
@@ -29,7 +31,8 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
   const contexts = new Map<string, Context>();
   /** The newest report of each limit: the sessions of an agent share its plan. */
   const limits = new Map<string, UsageLimit>();
-  const commands = new Map<string, Set<string>>();
+  /** Descriptions by name, by session. */
+  const commands = new Map<string, Map<string, string>>();
   let listener: Listener = () => undefined;
 
   const limitsNow = (sessionId: string, update: Fields = {}): { limits?: UsageLimit[] } => {
@@ -45,7 +48,7 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
     heard(sessionId, update) {
       if (update.sessionUpdate === 'available_commands_update') {
         const known = commandsOf(update);
-        keep(commands, sessionId, new Set(known.map(({ name }) => name)));
+        keep(commands, sessionId, new Map(known.map(({ name, description = '' }) => [name, description])));
         listener(sessionId, known);
       }
       if (update.sessionUpdate !== 'usage_update') return update;
@@ -59,6 +62,7 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
       const known = commands.get(sessionId);
       return name !== undefined && known !== undefined && known.size > 0 && !known.has(name) ? name : undefined;
     },
+    describedAs: (sessionId, command) => commands.get(sessionId)?.get(command) ?? '',
     onCommands: (told) => void (listener = told),
     context(sessionId) {
       const known = contexts.get(sessionId);

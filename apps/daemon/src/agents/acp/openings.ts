@@ -12,6 +12,7 @@ import { isNativeId } from '@relay/protocol';
 import { projectFolder } from '../project.ts';
 import type { Conversation } from './conversation.ts';
 import { type Fields, wordsOf } from './content.ts';
+import { leaveDanger } from './leave-danger.ts';
 import type { AcpOptions, AcpTimings } from './options.ts';
 import type { ProcessPool } from './pool.ts';
 import { type AgentProcess, AgentFailure, errorCodes } from './process.ts';
@@ -103,7 +104,12 @@ export function createOpenings(
         });
       } else if (can.load) answer = await call('session/load');
       else throw new AgentFailure('This agent cannot continue an earlier session. Start a new one.');
-      settings.opened(sessionId, answer);
+      const hidesDanger = options.askAtDesk !== undefined || options.noFullAccess === true;
+      const isKept = hidesDanger && options.mode === undefined;
+      settings.opened(
+        sessionId,
+        isKept ? await leaveDanger({ agent, sessionId, answer }, quirks, timings.openMs) : answer,
+      );
       await setMode(agent, sessionId);
       if (turn.choices) await settings.restore(agent, sessionId, turn.choices);
       return pool.keep(sessionId, cwd, started);

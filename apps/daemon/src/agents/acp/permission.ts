@@ -5,8 +5,10 @@ import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import { bareTitle, chosen, subjectOf } from '@relay/daemon-kit';
 import { detailsOf, intentOf } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
+import { isDangerous } from './danger.ts';
 import { askFields } from './form.ts';
 import type { FormField } from './form-fields.ts';
+import type { Quirks } from './presets.ts';
 import { type Asking, type Reply, questionOf } from './questions.ts';
 
 interface PermissionOption {
@@ -14,6 +16,15 @@ interface PermissionOption {
   name: string;
   kind: string;
 }
+
+/** The request without options that stop the agent from asking, such as a mode for the work after a plan. */
+export const withoutDanger = (request: Fields, quirks: Pick<Quirks, 'doesNotAsk'>): Fields => ({
+  ...request,
+  options: listOf(request.options).filter(({ optionId, name, kind }) => {
+    const option = { id: wordsOf(optionId), name: wordsOf(name) };
+    return wordsOf(kind).startsWith('reject') || !isDangerous({ id: 'mode', name: '' }, option, quirks);
+  }),
+});
 
 export function askPermission(request: Fields, cwd: string): Asking<RequestPermissionResponse> {
   const call = recordOf(request.toolCall);

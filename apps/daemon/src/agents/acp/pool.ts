@@ -133,6 +133,7 @@ export function createProcessPool(
       clock,
       timings,
       askAtDesk: options.askAtDesk,
+      noFullAccess: options.noFullAccess,
       ownTurn,
       unknownCommand,
       limitOf: (error) => limitOf(sessionId, error),

@@ -226,7 +226,7 @@ const named = (id: unknown, { name, description }: Fields) => ({
 });
 const isNamed = ({ id }: { id: string }) => id !== '';
 
-function configIn({ configOptions }: Fields): Setting[] {
+export function configIn({ configOptions }: Fields): Setting[] {
   return listOf(configOptions).flatMap((option) => {
     // The agent offers a switch only to clients that announce support, and this client does not.
     if (typeof option.currentValue !== 'string') return [];
@@ -244,7 +244,7 @@ function configIn({ configOptions }: Fields): Setting[] {
   });
 }
 
-function modesOf({ modes }: Fields): Setting[] {
+export function modesOf({ modes }: Fields): Setting[] {
   const { currentModeId, availableModes } = recordOf(modes);
   const options = listOf(availableModes)
     .map((mode) => named(mode.id, mode))

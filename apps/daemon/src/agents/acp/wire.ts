@@ -11,7 +11,7 @@ interface WireOptions {
   output: Readable;
   /** Longer lines close the connection. */
   maxLineBytes?: number;
-  /** Called for a line that is not a message; only the first twenty are shown. */
+  /** Called for a line that is not a message, or answers no request; only the first twenty are shown. */
   onNoise?: (line: string) => void;
   /**
    * A notification, the moment it is read: before any response that the agent sent after it. True when it was handled; else it is
@@ -86,6 +86,9 @@ export function messageStream(options: WireOptions): Stream {
   const { input, output, maxLineBytes = defaultLineBytes, onNoise, onNotification, onResult } = options;
   let noise = 0;
   let over = false;
+  /** Ids of requests without an answer. The library prints the id of any other answer to the terminal. */
+  const asked = new Set<unknown>();
+  const isStray = (message: AnyMessage) => !('method' in message) && !asked.delete(message.id);
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       const split = lineSplitter(maxLineBytes);
@@ -99,7 +102,8 @@ export function messageStream(options: WireOptions): Stream {
         if (over) return;
         try {
           for (const line of split(chunk)) {
-            const message = messageOf(line);
+            const read = messageOf(line);
+            const message = read && isStray(read) ? undefined : read;
             if (
               message &&
               'method' in message &&
@@ -134,6 +138,7 @@ export function messageStream(options: WireOptions): Stream {
   const writable = new WritableStream<AnyMessage>({
     write: (message) =>
       new Promise((resolve, reject) => {
+        if ('method' in message && 'id' in message) asked.add(message.id);
         input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
       }),
   });

@@ -6,9 +6,20 @@ const mostCharacters = 200_000;
 const name = (file: string | undefined) =>
   file === undefined || file === '/dev/null' ? undefined : file.replace(/^[ab]\//, '');
 
-/** Returns the files of a unified diff; empty for other text. */
+const header =
+  /^(?:diff --git |index [0-9a-f]+\.\.|(?:old|new|new file|deleted file) mode \d+$|similarity index \d+%$|(?:rename|copy) (?:from|to) |--- |\+\+\+ |@@ -)/;
+const isShown = (line: string) => line.trim() !== '';
+
+/** Returns the files of a unified diff; empty for any other text, and for a diff with text that no file of it shows. */
 export function diffsOf(text: string): Diff[] {
   if (text.length > mostCharacters || !/^@@ -\d+/m.test(text)) return [];
+  const diffs = parsed(text);
+  const lines = diffs.flatMap(({ hunks = [] }) => hunks.flatMap((hunk) => hunk.lines)).filter(isShown);
+  const all = text.split('\n').filter((line) => isShown(line) && !header.test(line));
+  return all.length === lines.length ? diffs : [];
+}
+
+function parsed(text: string): Diff[] {
   try {
     return parsePatch(text).flatMap(({ oldFileName, newFileName, hunks }) => {
       if (hunks.length === 0) return [];
