@@ -24,7 +24,7 @@ module.exports = {
     // Between rooms
     rule(
       'packages-import-no-package',
-      'A package imports no other package of ours; protocol may be imported by all, testing and the assembly of an instance may import all.',
+      'A package imports no other package of ours except protocol. Only testing and the assembly of an instance import all packages.',
       {
         path: '^packages/([^/]+)/',
         pathNot: ['^packages/(testing|acp)/', '^packages/service/src/instance/', '^packages/[^/]+/test/'],
@@ -33,25 +33,25 @@ module.exports = {
     ),
     rule(
       'acp-is-a-client',
-      'The door for ACP clients speaks to the relay through the client of its public API, and knows nothing else of it.',
+      'The door for ACP clients uses the relay only through the client of its public API.',
       { path: '^packages/acp/(src|test)/' },
       { path: '^(packages|apps)/', pathNot: '^packages/(acp|protocol|client)/' },
     ),
     rule(
       'instances-are-assembled-at-the-top',
-      'The assembly of an instance imports most packages; only the programs that start one, and the test relay, import it.',
+      'The assembly of an instance imports most packages. Only the programs that start an instance, and the test relay, import it.',
       { pathNot: [top, '^packages/service/', '^packages/testing/', '^(tests|bench)/'] },
       { path: '^packages/service/(src|dist)/instance/' },
     ),
     rule(
       'the-life-of-a-process-knows-no-instance',
-      'What starts and ends a process is used by the assembly, never the other way round.',
+      'The assembly uses the code that starts and stops a process, never the reverse.',
       { path: '^packages/service/src/', pathNot: '^packages/service/src/instance/' },
       { path: '^packages/service/src/instance/' },
     ),
     rule(
       'package-tests-import-only-testing',
-      'The tests of a package may use the test package besides; the package itself may not.',
+      'The tests of a package can also import the test package; the package itself cannot.',
       { path: '^packages/([^/]+)/test/', pathNot: '^packages/acp/' },
       { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/(protocol|testing)/'] },
     ),
@@ -63,25 +63,25 @@ module.exports = {
     ),
     rule(
       'web-and-cli-import-only-the-client',
-      'They run on other machines: of our packages they know the protocol, its client, and the agent of ACP that is built on it.',
+      'They run on other machines, so they import only the protocol, its client, and the ACP agent that is built on the client.',
       { path: '^apps/(web|cli)/src/' },
       { path: '^packages/', pathNot: '^packages/(protocol|client|acp)/' },
     ),
     rule(
       'daemon-imports-only-its-kit',
-      'It runs on other machines: of our packages it knows the protocol and the kit that any daemon can use.',
+      'It runs on other machines, so it imports only the protocol and the kit for daemons.',
       { path: '^apps/daemon/src/' },
       { path: '^packages/', pathNot: '^packages/(protocol|daemon-kit)/' },
     ),
     rule(
       'conformance-imports-only-protocol',
-      'It checks any relay from outside.',
+      'It checks any relay from outside, so it imports only the protocol.',
       { path: '^conformance/' },
       { path: '^(packages|apps)/', pathNot: '^packages/protocol/' },
     ),
     rule(
       'testing-is-for-tests',
-      'What runs in production does not import the test relay.',
+      'Production code does not import the test relay.',
       { path: ofAnApp },
       { path: '^packages/testing/' },
     ),
@@ -105,19 +105,19 @@ module.exports = {
     ),
     rule(
       'only-through-doors-by-name',
-      'A package has the doors that its `exports` name, and no other way in.',
+      'Import a package only through the entries in its `exports`.',
       {},
       { path: '^@relay/[^/]+/', couldNotResolve: true },
     ),
     rule(
       'resolvable',
-      'The import leads nowhere. A door of ours leads to dist: run `npm run build` first.',
+      'The import does not resolve. The entries of our packages point to dist: run `npm run build` first.',
       {},
       { couldNotResolve: true, pathNot: '^@relay/[^/]+/' },
     ),
     rule(
       'no-cycles',
-      'If two files need each other, a third is missing. Type-only imports count.',
+      'If two files need each other, move the shared code to a third file. Type-only imports count.',
       {},
       { circular: true },
     ),
@@ -125,7 +125,7 @@ module.exports = {
     // Libraries that belong to one room
     rule(
       'ws-only-in-socket',
-      'Server rooms meet WebSockets through @relay/socket.',
+      'Server rooms use WebSockets through @relay/socket.',
       {
         pathNot: [
           '^packages/(socket|testing|daemon-kit|client)/',
@@ -139,37 +139,37 @@ module.exports = {
     ),
     rule(
       'prisma-and-pg-only-in-database',
-      'The memory is reached through @relay/database.',
+      'Access the database through @relay/database.',
       { pathNot: '^packages/database/' },
       { path: npm('@prisma/[^/]+', 'prisma', '@electric-sql/[^/]+', 'pg', 'pg-[^/]+', '@types/pg') },
     ),
     rule(
       'ioredis-only-in-backplane',
-      'Instances meet through @relay/backplane.',
+      'Instances communicate through @relay/backplane.',
       { pathNot: '^packages/backplane/' },
       { path: npm('ioredis') },
     ),
     rule(
       'rate-limiter-in-one-file',
-      'Only http/shared-limiter.ts knows how requests are counted; the bench has a rival with the same package.',
+      'Only http/shared-limiter.ts counts requests; the bench compares it with an alternative that uses the same package.',
       { pathNot: ['^apps/api/src/http/shared-limiter\\.ts$', '^bench/rivals/limited\\.mjs$'] },
       { path: npm('rate-limiter-flexible') },
     ),
     rule(
       'only-declared-packages',
-      'Every import of source is listed under `dependencies` of its own package.json.',
+      'List every import of source under `dependencies` of its own package.json.',
       { path: '^(packages|apps)/[^/]+/src/', pathNot: '^apps/web/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'pages-are-built-from-declared-packages',
-      'The imports of the pages are in their build, so they are listed under `devDependencies`: no server needs them.',
+      'List the imports of the pages under `devDependencies`: the build bundles them, and no server needs them.',
       { path: '^apps/web/src/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm'], dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'pages-take-types-of-protocol',
-      'The schemas and their validators would be most of what a browser loads: `@relay/protocol/plain`, and types.',
+      "Import only `@relay/protocol/plain` and types: the schemas and their validators would be most of a browser's download.",
       { path: '^apps/web/src/' },
       {
         path: '^packages/protocol/',
@@ -180,7 +180,7 @@ module.exports = {
 
     rule(
       'client-takes-plain-data-of-protocol',
-      'The schemas and their validators would be most of what a browser loads: `@relay/protocol/plain`, and types.',
+      "Import only `@relay/protocol/plain` and types: the schemas and their validators would be most of a browser's download.",
       { path: '^packages/client/src/' },
       {
         path: '^packages/protocol/',
@@ -190,7 +190,7 @@ module.exports = {
     ),
     rule(
       'client-has-node-behind-one-door',
-      'What browsers load has nothing of Node in it.',
+      'Code for browsers imports nothing from Node.',
       { path: '^packages/client/src/', pathNot: '^packages/client/src/node(-socket)?\\.ts$' },
       {
         path: [
@@ -205,19 +205,19 @@ module.exports = {
     // Inside an app: main → server → routes and upgrades → operations → packages
     rule(
       'nobody-imports-main',
-      'main.ts starts a process; nothing can import that but the program that npm links.',
+      'main.ts starts a process; only the program that npm links imports it.',
       { pathNot: '^apps/[^/]+/bin/' },
       { path: '^apps/[^/]+/(src|dist)/main\\.' },
     ),
     rule(
       'server-is-above',
-      'Only main and the door import server; what it needs is passed in.',
+      'Only main and the door import server, which gets its dependencies as parameters.',
       { path: ofAnApp, pathNot: top },
       { path: '^apps/[^/]+/src/(server|index)\\.ts$' },
     ),
     rule(
       'routes-are-above-operations',
-      'Only server imports routes and upgrades: an operation does not know who asked.',
+      'Only server imports routes and upgrades: an operation does not know its caller.',
       { path: ofAnApp, pathNot: [top, ...doors] },
       { path: doors },
     ),
@@ -232,7 +232,7 @@ module.exports = {
     ),
     rule(
       'life-knows-no-meaning',
-      "A daemon's connection has never heard of tasks: it hands frames on and writes what it is given.",
+      "A daemon's connection knows nothing about tasks: it passes frames on and writes the frames that it gets.",
       { path: '^apps/gateway/src/connection\\.ts$' },
       {
         path: [
@@ -254,13 +254,13 @@ module.exports = {
     ),
     rule(
       'meaning-knows-no-socket',
-      'What a frame causes is decided without the socket library.',
+      'Handlers of frames do not use the socket library.',
       { path: '^apps/gateway/src/', pathNot: [top, gateway('door', 'connection', 'connections')] },
       { path: '^packages/socket/' },
     ),
     rule(
       'shape-is-pure',
-      'translate turns values into values; from rooms that do things it takes types only.',
+      'translate is pure; from rooms with side effects it imports only types.',
       { path: gateway('translate') },
       { path: '^packages/', pathNot: '^packages/(protocol|attention)/', dependencyTypesNot: ['type-only'] },
     ),

@@ -92,7 +92,7 @@ describe('relay-daemon doctor', () => {
   it('B7: reports that a proxy drops the request for a WebSocket', async () => {
     const { code, of } = await doctor(await place({ kind: 'scripted' }, new Date(), undefined, 426));
     expect(code).toBe(1);
-    expect(of('WebSocket')).toMatchObject({ state: 'bad', says: expect.stringContaining('a proxy on the way') });
+    expect(of('WebSocket')).toMatchObject({ state: 'bad', says: expect.stringContaining('a proxy in between') });
   });
 
   it('detects a server that is not a relay', async () => {

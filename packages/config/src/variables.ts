@@ -24,7 +24,7 @@ import { type UpstreamSettings, upstreams } from './upstreams.ts';
 
 const listening = 'Where it listens';
 const memory = 'Storage';
-const identity = 'Who may sign in';
+const identity = 'Sign-in';
 const notifying = 'Notifications';
 const policy = 'Daemons';
 const operation = 'Operation';
@@ -44,7 +44,7 @@ const appVariable: typeof variable = (group, shape, facts) =>
 type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 export const variables = {
-  PORT: variable(listening, port(), { default: 4000, meaning: 'the port it listens on; 0 takes any free one' }),
+  PORT: variable(listening, port(), { default: 4000, meaning: 'the port it listens on; 0 picks any free port' }),
   HOST: variable(listening, text(/^[A-Za-z0-9._:[\]-]{1,255}$/, 'a host name or an address'), {
     perRole: { standalone: '127.0.0.1', api: '0.0.0.0', gateway: '0.0.0.0' },
     meaning: 'the address it listens on',
@@ -58,19 +58,19 @@ export const variables = {
         from: ({ earlier }) => `http://localhost:${earlier<number>('PORT')}`,
       },
       meaning:
-        'the address that people and daemons use; every link, and the audience `$PUBLIC_URL/api`, derive from it. The roles `api` and `gateway` refuse http, except on this machine',
+        'the address that people and daemons use. The relay derives every link and the audience `$PUBLIC_URL/api` from it. The roles `api` and `gateway` refuse http, except on this machine',
     },
   ),
   ALLOWED_ORIGINS: appVariable(listening, list(origin, 'a comma list of origins'), {
     default: [],
-    meaning: 'origins of browser apps, besides `PUBLIC_URL`, that may call the API and open `/ws/attention`',
+    meaning: 'origins of browser apps, in addition to `PUBLIC_URL`, that can call the API and open `/ws/attention`',
   }),
   TRUST_PROXY: variable<TrustProxy>(
     listening,
     { kind: 'list', accepts: trustProxyRule, parse: trustProxy },
     {
       derived: { text: 'none', from: () => false },
-      meaning: 'how many proxies, or which networks, are believed when they say whose request they forward',
+      meaning: 'the number of proxies, or their networks, that the relay trusts to report the address of a client',
     },
   ),
 
@@ -83,35 +83,35 @@ export const variables = {
     default: true,
     readBy: ['standalone'],
     meaning:
-      'a commit of the embedded database is forced to the disk before it is answered, so that a power cut loses nothing. `off` is faster, and loses the last seconds, or the database, with the power',
+      'the embedded database writes each commit to the disk before the relay answers, so that a power cut loses nothing. With `off` it is faster, but a power cut can lose the last seconds or the whole database',
   }),
   DATABASE_URL: variable(memory, url(['postgres', 'postgresql'], { secret: true }), {
     derived: { text: 'embedded', from: () => undefined },
-    meaning: 'PostgreSQL; required by the roles `api` and `gateway`, which share one database',
+    meaning: 'address of PostgreSQL; required by the roles `api` and `gateway`, which share one database',
   }),
   DATABASE_PREPARE: variable(memory, onOff(), {
     default: true,
     meaning:
-      'statements are prepared by PostgreSQL, once per connection. `off` behind a pooler in transaction mode that does not keep them, such as PgBouncer before 1.21',
+      'PostgreSQL prepares statements once per connection. Set it to `off` if a pooler in transaction mode does not keep them, such as PgBouncer before 1.21',
   }),
   REDIS_URL: variable<string | undefined>(memory, redisUrl(), {
     meaning:
-      'Redis 7 between several instances; required by the roles `api` and `gateway`. `redis://[user:password@]host:6379[/db]`; `redis+sentinel://host:26379,host:26379/master` finds the server through Sentinel (`?sentinelUsername=`, `?sentinelPassword=`); `redis+cluster://host:6379,host:6379` is a Cluster; `rediss` instead of `redis` is TLS',
+      'address of Redis 7, which connects several instances; required by the roles `api` and `gateway`. `redis://[user:password@]host:6379[/db]`; `redis+sentinel://host:26379,host:26379/master` finds the server through Sentinel (`?sentinelUsername=`, `?sentinelPassword=`); `redis+cluster://host:6379,host:6379` is a Cluster; `rediss` instead of `redis` uses TLS',
   }),
 
   AUTH_BUILTIN: appVariable(identity, onOff(), {
     default: true,
     meaning:
-      'the built-in sign-in: accounts with e-mail and password, and OAuth 2.1 for apps, under `/auth`. Needs a `PUBLIC_URL` that is https, or of this machine',
+      'the built-in sign-in: accounts with e-mail and password, and OAuth 2.1 for apps, under `/auth`. Requires a `PUBLIC_URL` that is https or points to this machine',
   }),
   AUTH_ISSUERS: appVariable<readonly IssuerSettings[]>(identity, json(issuers, issuersRule), {
     default: [],
     meaning:
-      'sign-in services whose tokens are accepted: `issuer`, `audience`, and optionally `jwksUri`, `algorithms`, `scopeClaim`, `roleMap`, `defaultScopes`',
+      'sign-in services whose tokens the relay accepts: `issuer`, `audience`, and optionally `jwksUri`, `algorithms`, `scopeClaim`, `roleMap`, `defaultScopes`',
   }),
   AUTH_DEV_ISSUER: variable(identity, onOff(), {
     derived: {
-      text: '`on` (standalone, if `AUTH_BUILTIN` is off, `AUTH_ISSUERS` is absent and `HOST` is of this machine only), else `off`',
+      text: '`on` (standalone, if `AUTH_BUILTIN` is off, `AUTH_ISSUERS` is absent and `HOST` is a loopback address), else `off`',
       from: ({ role, earlier }) =>
         role === 'standalone' &&
         !earlier<boolean>('AUTH_BUILTIN') &&
@@ -120,34 +120,34 @@ export const variables = {
     },
     readBy: ['standalone'],
     meaning:
-      'accepts the tokens that `npm run dev:token` makes with a key in `DATA_DIR`: for trying things out on one machine',
+      'accepts the tokens that `npm run dev:token` creates with a key in `DATA_DIR`, for experiments on one machine',
   }),
   AUTH_SIGNUP: appVariable(identity, oneOf('invite', 'open', 'closed'), {
     default: 'invite',
     meaning:
-      'who may create an account with the built-in sign-in: people with a link from an existing account, everyone, or no one. The first account is always created by the link that the start prints',
+      'who can create an account with the built-in sign-in: people with a link from an existing account, everyone, or no one. The first account is always created with the link that the relay prints when it starts',
   }),
   AUTH_UPSTREAM: appVariable<readonly UpstreamSettings[]>(identity, json(upstreams, upstreamRule, { secret: true }), {
     default: [],
     meaning:
-      'services that people may sign in with instead of a password: `provider` (`github`, `google`, `oidc`), `clientId`, `clientSecret`, and optionally `id`, `name`; for `oidc` also `issuer`, for GitHub Enterprise `address`. Their redirect address is `$PUBLIC_URL/auth/callback/<id>`. `AUTH_SIGNUP` holds for them too',
+      'services that people can sign in with instead of a password: `provider` (`github`, `google`, `oidc`), `clientId`, `clientSecret`, and optionally `id`, `name`; for `oidc` also `issuer`, for GitHub Enterprise `address`. Their redirect address is `$PUBLIC_URL/auth/callback/<id>`. `AUTH_SIGNUP` applies to them too',
   }),
   AUTH_SECRET: appVariable(identity, secrets(secretsRule), {
     derived: { text: 'generated into `DATA_DIR` (standalone), required otherwise', from: () => [] },
-    meaning: 'secrets of the built-in sign-in; the first signs and encrypts, the others are still believed and decrypt',
+    meaning: 'secrets of the built-in sign-in; the first signs and encrypts, the others still verify and decrypt',
   }),
 
   PUSH_SECRET: appVariable(notifying, secrets(secretsRule), {
     derived: { text: '`AUTH_SECRET`', from: ({ earlier }) => earlier<readonly string[]>('AUTH_SECRET') },
     meaning:
-      'secrets that seal the addresses of people to notify; the first seals, all open. Without one, and without `AUTH_SECRET`, nothing is sent to addresses',
+      'secrets that encrypt the notification addresses of people; the first encrypts, all decrypt. If it and `AUTH_SECRET` are absent, the relay sends nothing to addresses',
   }),
   PUSH_CONTACT: appVariable<string | undefined>(
     notifying,
     { kind: 'url', accepts: contactRule, parse: contact },
     {
       derived: { text: '`$PUBLIC_URL`', from: () => undefined },
-      meaning: 'where push services of browsers reach the operator: a `mailto:` or https address (RFC 8292)',
+      meaning: 'how push services of browsers reach the operator: a `mailto:` or https address (RFC 8292)',
     },
   ),
   PUSH_ALLOWED_HOSTS: appVariable(
@@ -156,19 +156,19 @@ export const variables = {
     {
       default: [],
       meaning:
-        'hosts that people may be notified at although they are not public or not https: exactly these, each with its port',
+        'hosts that are allowed in notification addresses although they are not public or not https: exact names, each with its port',
     },
   ),
 
   FCM_SERVICE_ACCOUNT_FILE: appVariable<string | undefined>(notifying, path(), {
-    meaning: 'the JSON file of a service account of Firebase: apps on Android can then be notified (kind `fcm`)',
+    meaning: 'the JSON file of a service account of Firebase, for notifications of Android apps (kind `fcm`)',
   }),
   FCM_URL: appVariable(notifying, serviceUrl, {
     default: 'https://fcm.googleapis.com',
-    meaning: 'where Firebase Cloud Messaging is',
+    meaning: 'the address of Firebase Cloud Messaging',
   }),
   APNS_KEY_FILE: appVariable<string | undefined>(notifying, path(), {
-    meaning: 'the `.p8` file of a key of Apple: apps on iOS can then be notified (kind `apns`)',
+    meaning: 'the `.p8` file of a key of Apple, for notifications of iOS apps (kind `apns`)',
   }),
   APNS_KEY_ID: appVariable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
     meaning: 'the id of the key in `APNS_KEY_FILE`',
@@ -181,24 +181,25 @@ export const variables = {
   }),
   APNS_URL: appVariable(notifying, serviceUrl, {
     default: 'https://api.push.apple.com',
-    meaning: 'where Apple takes notifications; `https://api.sandbox.push.apple.com` for builds of development',
+    meaning:
+      'the address to which the relay sends notifications for Apple; `https://api.sandbox.push.apple.com` for development builds',
   }),
   VAPID_PRIVATE_KEY: appVariable<readonly string[]>(notifying, vapidKeys, {
     default: [],
     meaning:
-      'keys that name this relay to push services of browsers, in the place of the one that it makes: the first is given to new browsers, the others still reach those that were given them',
+      'keys that identify this relay to push services of browsers, instead of its generated key: new browsers get the first key, the others still work for browsers that got them earlier',
   }),
 
   DAEMON_VERSIONS: variable<DaemonVersions>(policy, json(daemonVersions, versionsRule), {
     derived: { text: 'no policy', from: () => ({}) },
     readBy: ['standalone', 'gateway'],
-    meaning: 'what daemons are told about their version, by agent type',
+    meaning: 'the version policy for daemons, by agent type',
   }),
 
   BOUND_APPROVALS: appVariable<'off' | 'required'>(policy, oneOf('off', 'required'), {
     default: 'required',
     meaning:
-      '`required`: while a permission is open, a message that names no question is refused with 409 `PROMPT_REFERENCE_REQUIRED`; `off`: it answers the oldest question, which its sender may not have seen',
+      '`required`: while a permission is open, the relay refuses a message that names no question with 409 `PROMPT_REFERENCE_REQUIRED`; `off`: the message answers the oldest question, which its sender has possibly not seen',
   }),
 
   METRICS_PORT: variable(operation, port(), {
@@ -207,30 +208,31 @@ export const variables = {
   }),
   LOG_LEVEL: variable<LogLevel>(operation, oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
     default: 'info',
-    meaning: 'the least important line that is logged',
+    meaning: 'the lowest level of lines in the log',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(operation, url(['http', 'https'], { secret: true }), {
     derived: { text: 'off', from: () => undefined },
-    meaning: 'where traces are sent: a collector that takes OTLP over HTTP as JSON, at `/v1/traces` below this address',
+    meaning:
+      'where the relay sends traces: a collector that accepts OTLP over HTTP as JSON, at `/v1/traces` below this address',
   }),
   OTEL_TRACES_SAMPLER_ARG: variable(operation, share(), {
     default: 1,
     meaning:
-      'the share of traces that is sent, of those that begin here; a caller that sends `traceparent` decides itself (`parentbased_traceidratio`)',
+      'the share of traces to send, if they begin in the relay; a caller that sends `traceparent` decides itself (`parentbased_traceidratio`)',
   }),
   INSTANCE_NAME: variable(operation, text(/^[A-Za-z0-9._-]{1,128}$/, 'a name of letters, digits, dots, dashes'), {
     derived: { text: 'host name', from: ({ hostName }) => hostName },
-    meaning: 'shown in metrics, logs and diagnostics',
+    meaning: 'name of the instance in metrics, logs and diagnostics',
   }),
   STARTUP_TIMEOUT_SECONDS: variable(operation, int({ min: 0, max: 86_400, unit: 'seconds' }), {
     default: 120,
     meaning:
-      'how long a start waits for PostgreSQL and Redis, with growing pauses; `/ready` names what is missing. 0: it stops when one of them does not answer',
+      'how long a starting instance retries PostgreSQL and Redis, with growing pauses; `/ready` names the missing service. 0: the instance stops if one of them does not answer',
   }),
   DRAIN_SECONDS: variable(operation, int({ min: 0, max: 3600, unit: 'seconds' }), {
     perRole: { standalone: 2, api: 30, gateway: 30 },
     meaning:
-      'over how long the closing of connections is spread on SIGTERM; an api stays for the first 3 s of it in any case, until the edge has noticed',
+      'the time over which an instance closes its connections after SIGTERM; an api closes none in the first 3 s, until the edge has noticed',
   }),
 
   ...limits,

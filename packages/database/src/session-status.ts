@@ -53,34 +53,34 @@ const mayFail = sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
 export const asks = {
   run: {
     means:
-      '`active`, or `pending` without a name; the progress before is removed. The question stays until the task is confirmed.',
+      '`active`, or `pending` without a name; removes the previous progress. The question stays until the task is confirmed.',
     status: sql`CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END`,
     clears: true,
     unlimited: true,
   },
   rest: {
     means:
-      '`waiting` if it has a question, else `pending` without a name, else `idle`; unchanged while another task of it is under way.',
+      '`waiting` if the session has a question, else `pending` without a name, else `idle`; unchanged while another of its tasks is under way.',
     when: sql`NOT ${othersUnderWay}`,
     status: sql`CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END`,
   },
   confirm: {
-    means: '`active`; its question is answered, other open ones stay.',
+    means: '`active`; its question is answered, other open questions stay.',
     status: sql`'active'`,
     prompt: promptOfOthers,
   },
   end: {
-    means: 'What the task ended with: `idle`, `failed`, or `waiting` with the question.',
+    means: 'The outcome of the task: `idle`, `failed`, or `waiting` with the question.',
     clears: true,
   },
   endLate: {
-    means: 'The same, unless another task of the session was sent since.',
+    means: 'The same as `end`, unless another task of the session was sent later.',
     clears: true,
     when: sql`NOT EXISTS (SELECT 1 FROM tasks o JOIN moved m ON m.session_key = o.session_key
       WHERE o.session_key = s.key AND o.id <> m.id AND o.kind <> 'steer' AND o.sent_at >= m.sent_at)`,
   },
   fail: {
-    means: '`failed`, unless it waits for its user or another task of it is under way.',
+    means: '`failed`, unless the session waits for its user or another of its tasks is under way.',
     status: sql`'failed'`,
     prompt: nothing,
     news: true,
@@ -88,7 +88,7 @@ export const asks = {
     when: mayFail,
   },
   expire: {
-    means: 'The same, also unless a task of it ended after the time of the expired one.',
+    means: 'The same as `fail`, unless another task of the session was settled after the expiry.',
     status: sql`'failed'`,
     prompt: nothing,
     news: true,
@@ -98,7 +98,7 @@ export const asks = {
   },
   hold: {
     means:
-      '`failed`, under the same conditions as `fail`, and its queue is held until the user sends or cancels. Other open questions stay.',
+      '`failed`, under the same conditions as `fail`. The queue is held until the user sends or cancels a message. Other open questions stay.',
     status: sql`'failed'`,
     prompt: promptOfOthers,
     held: true,
@@ -111,7 +111,7 @@ export const asks = {
     clears: true,
   },
   idle: {
-    means: '`idle`, unless it waits for its user or another task of it is under way; its queue goes on.',
+    means: '`idle`, unless the session waits for its user or another of its tasks is under way; the queue continues.',
     status: sql`CASE WHEN s.status = 'waiting' OR ${othersUnderWay} THEN s.status ELSE 'idle' END`,
     prompt: sql`CASE WHEN s.status = 'waiting' THEN s.prompt END`,
     held: false,
@@ -119,12 +119,12 @@ export const asks = {
   },
   withdraw: {
     means:
-      'As it was, but `idle` when it was `pending` and its first message is the one that is withdrawn. A queue that is held stays so.',
+      'Unchanged, but `idle` if the session was `pending` and the withdrawn message is its first. A held queue stays held.',
     status: sql`CASE WHEN s.status = 'pending' AND EXISTS (SELECT 1 FROM moved m WHERE m.session_key = s.key AND m.kind = 'start')
       THEN 'idle' ELSE s.status END`,
   },
   dismiss: {
-    means: '`idle` without its question, unless another task of it is under way; its queue goes on.',
+    means: '`idle` without its question, unless another of its tasks is under way; the queue continues.',
     status: sql`CASE WHEN ${othersUnderWay} THEN s.status ELSE 'idle' END`,
     prompt: nothing,
     held: false,

@@ -29,13 +29,13 @@ export const agentLimits = {
 } as const;
 
 const idempotencyKey = maybe(
-  text('Your own unique text for this request; give the same one when you repeat it, and it is done once', {
+  text('Your own unique text for this request; send the same text when you retry, so that it runs only once', {
     minLength: 1,
     maxLength: limits.idempotencyKeyCharacters,
   }),
 );
 const fromSession = maybe(
-  sessionId('The session that you yourself run in, if it is one of the relay: bounds chains of agents'),
+  sessionId('The session that you yourself run in, if the relay has it; limits chains of agents'),
 );
 const session = sessionId('Id of the session');
 // Where it is given is known: in the tool.
@@ -57,21 +57,20 @@ export const agentTools = {
   },
   list_sessions: {
     title: 'List sessions',
-    description:
-      'Lists conversations with agents on these machines, the newest first. Give nextCursor as cursor for more.',
+    description: 'Lists conversations with agents on these machines, newest first. Pass nextCursor as cursor for more.',
     input: fields({
-      deviceId: maybe(id('Only of this machine')),
-      status: maybe(oneOf(sessionStatuses, 'Only in this state')),
+      deviceId: maybe(id('Only sessions of this machine')),
+      status: maybe(oneOf(sessionStatuses, 'Only sessions in this state')),
       q: maybe(text('Only with these words in title, folder or last message', { maxLength: limits.nameCharacters })),
       limit: page(agentLimits.sessionsDefault, agentLimits.sessions),
-      cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
+      cursor: maybe(text('nextCursor of the previous page', { maxLength: 512 })),
     }),
     reads: true,
   },
   start_session: {
     title: 'Start a session',
     description:
-      'Starts a conversation with the agent of a machine. Answers at once with sessionId and taskId; then call wait_for_turn. The agent sees only this message: say all that it needs.',
+      'Starts a conversation with the agent of a machine. Returns sessionId and taskId at once; then call wait_for_turn. The agent sees only this message, so include everything that it needs.',
     input: fields({
       deviceId,
       message,
@@ -88,11 +87,11 @@ export const agentTools = {
   send_message: {
     title: 'Send a message',
     description:
-      'Sends a follow-up to a session. It waits behind what runs there, and answers no question (use answer). Answers at once; then call wait_for_turn with the taskId. now: into the turn that runs; then call wait_for_turn without a taskId. deliver in the answer: now, or next when no turn ran. desk: for a session that a terminal has open. wait sends after the terminal closed the session; with take, or without desk, the person decides.',
+      'Sends a follow-up to a session. It waits until the running turn and the queued messages before it are done, and answers no question (use answer). Returns at once; then call wait_for_turn with the taskId. now: into the running turn; then call wait_for_turn without a taskId. deliver in the result: now, or next if no turn was running. desk: for a session that a terminal has open. wait sends after the terminal closed the session; with take, or without desk, the person decides.',
     input: fields({
       sessionId: session,
       content: SendMessage.properties.content,
-      now: maybe(flag('Into the turn that runs, for a machine with `steer` among its capabilities')),
+      now: maybe(flag('Into the running turn, for a machine with `steer` among its capabilities')),
       desk: SendMessage.properties.desk,
       queueTtlSeconds,
       idempotencyKey,
@@ -103,10 +102,10 @@ export const agentTools = {
   wait_for_turn: {
     title: 'Wait for a turn',
     description:
-      'Waits until the agent of a session has finished, or asks something. state: completed (with result), failed, cancelled, expired, unknown, needs_answer (with questions: use answer), or still queued or running: then call it again.',
+      'Waits until the agent of a session completes its turn or asks a question. state: completed (with result), failed, cancelled, expired, unknown, needs_answer (with questions: use answer), or still queued or running: then call it again.',
     input: fields({
       sessionId: session,
-      taskId: maybe(id('The turn, from start_session, send_message or answer; absent: the newest one')),
+      taskId: maybe(id('The turn, from start_session, send_message or answer; absent: the newest turn')),
       seconds: maybe(
         Type.Integer({
           description: `How long to wait at most; default ${agentLimits.waitSecondsDefault}`,
@@ -120,19 +119,19 @@ export const agentTools = {
   read_messages: {
     title: 'Read messages',
     description:
-      'Reads the newest messages of a session from its machine, which must be online. Give oldestUuid as before for earlier ones.',
+      'Reads the newest messages of a session from its machine, which must be online. Pass oldestUuid as before for earlier messages.',
     input: fields({
       sessionId: session,
       limit: page(agentLimits.messagesDefault, agentLimits.messages),
-      before: maybe(text('oldestUuid of the page before', { maxLength: limits.idCharacters })),
-      after: maybe(text('Only messages behind this uuid', { maxLength: limits.idCharacters })),
+      before: maybe(text('oldestUuid of the previous page', { maxLength: limits.idCharacters })),
+      after: maybe(text('Only messages after this uuid', { maxLength: limits.idCharacters })),
     }),
     reads: true,
   },
   read_changes: {
     title: 'Read changes',
     description:
-      'Lists the files that differ in the folder of a session, from its machine, which must be online. With path: the lines of that file that differ. scope: uncommitted (default), session, turn (the last one) or edits.',
+      'Lists the changed files in the folder of a session, from its machine, which must be online. With path: the changed lines of that file. scope: uncommitted (default), session, turn (the newest turn) or edits.',
     input: fields({
       sessionId: session,
       scope: maybe(oneOf(changeScopes, 'The comparison')),
@@ -143,7 +142,7 @@ export const agentTools = {
   answer: {
     title: 'Answer a question',
     description:
-      'Answers one question of an agent, by its id, with exactly one of option, text and fields. The first answer counts. Ask the person before you allow what cannot be undone.',
+      'Answers one question of an agent, by its id, with exactly one of option, text and fields. Only the first answer counts. Ask the person before you allow an action that cannot be undone.',
     input: fields({
       sessionId: session,
       questionId: id('Id of the question, from wait_for_turn'),
@@ -155,7 +154,8 @@ export const agentTools = {
   },
   cancel: {
     title: 'Cancel',
-    description: 'Cancels what runs in a session, or what its agent asks, or what waits.',
+    description:
+      'Cancels the running task of a session, or dismisses the question of its agent, or cancels the oldest queued message.',
     input: fields({ sessionId: session, ...CancelSession.properties }),
     reads: false,
   },

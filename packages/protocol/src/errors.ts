@@ -2,123 +2,148 @@
  * The error catalogue (rules, 6.2): one row per code. Clients branch on `code`; `docs/errors.md` is generated from here.
  */
 export const errorCatalogue = {
-  INVALID_REQUEST: { status: 400, meaning: 'A parameter, header or body field is missing or wrong; `error` names it.' },
+  INVALID_REQUEST: {
+    status: 400,
+    meaning: 'A parameter, header or body field is missing or invalid. Correct the field that `error` names.',
+  },
   UPGRADE_REQUIRED: {
     status: 426,
     meaning:
-      'This path serves WebSockets, and the request has no `Upgrade`. A proxy in between probably drops it: let it pass `Upgrade` and `Connection`.',
+      'This path serves WebSockets, but the request has no `Upgrade` header. A proxy probably removes it: configure the proxy to pass `Upgrade` and `Connection`.',
   },
   INVALID_IMAGE: {
     status: 400,
     meaning:
-      'An image is no base64 data URL of png, jpeg, gif or webp, or its bytes are something else; `error` says which.',
+      'An image is not a base64 data URL of png, jpeg, gif or webp, or its bytes do not match its type. Replace the image that `error` names.',
   },
   INVALID_ANSWER: {
     status: 400,
     meaning:
-      'The answer does not fit this question: no such option, or a field that is missing or wrong; `error` names it.',
+      'The answer does not match the question: the option does not exist, or a field is missing or invalid. Correct the field that `error` names.',
   },
   INVALID_SETTING: {
     status: 400,
-    meaning: 'The session has no such setting, or the setting no such value. GET …/settings lists both.',
+    meaning:
+      'The session does not have this setting, or the setting does not have this value. Choose one that GET …/settings lists.',
   },
   ADDRESS_NOT_ALLOWED: {
     status: 400,
     meaning:
-      'The address to notify is not https on port 443, or leads into a network that is not public. Its operator may allow hosts with `PUSH_ALLOWED_HOSTS`.',
+      'The notification address is not https on port 443, or resolves to a private network. The operator of the relay can allow its host with `PUSH_ALLOWED_HOSTS`.',
   },
-  UNAUTHORIZED: { status: 401, meaning: 'No credential was sent. Send `Authorization: Bearer <access token>`.' },
+  UNAUTHORIZED: { status: 401, meaning: 'The request has no credential. Send `Authorization: Bearer <access token>`.' },
   INVALID_TOKEN: {
     status: 401,
-    meaning: 'The credential is not valid here. Sign in again, or register the device again.',
+    meaning: 'The credential is not valid here. Sign in or register the device again.',
   },
   TOKEN_EXPIRED: { status: 401, meaning: 'The credential has expired. Get a new one.' },
   TOKEN_REVOKED: { status: 401, meaning: 'The credential was revoked. Sign in, or register the device, again.' },
-  FORBIDDEN: { status: 403, meaning: 'The credential is valid but may not do this.' },
-  INSUFFICIENT_SCOPE: { status: 403, meaning: 'The access token lacks the scope named in `WWW-Authenticate`.' },
-  DEVICE_TOKEN_NOT_ALLOWED: { status: 403, meaning: 'A device credential was used where a user is needed.' },
+  FORBIDDEN: { status: 403, meaning: 'The credential is valid but does not allow this; `error` has the reason.' },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    meaning: 'The access token lacks a scope. Request a token with the scope that `WWW-Authenticate` names.',
+  },
+  DEVICE_TOKEN_NOT_ALLOWED: { status: 403, meaning: 'This route requires a user. Send the access token of a user.' },
   SIGN_IN_NOT_RECENT: {
     status: 403,
     meaning:
-      'This needs a sign-in of the last 15 minutes. Let the person enter the password, or sign in, again; then repeat the request with a token from that sign-in.',
+      'This requires a sign-in within the last 15 minutes. Ask the person for the password or for a new sign-in, then repeat the request with a token from that sign-in.',
   },
   AGENT_CHAIN_TOO_DEEP: {
     status: 403,
     meaning:
-      'The chain of agents that started one another is as deep as it may be. Finish the work yourself, or ask the person.',
+      'The chain of agents that started one another has reached its maximum depth. Finish the work yourself, or ask the person.',
   },
   PERSON_MUST_ANSWER: {
     status: 403,
     meaning:
-      'An agent cannot give this answer: it is about its own session, it would hold for good, or the question is for its person alone. Let the person answer in an app.',
+      'An agent cannot give this answer: the question is about its own session, the answer would apply permanently, or only a person can answer. Ask the person to answer in an app.',
   },
   FILE_HIDDEN: {
     status: 403,
     meaning:
-      'The machine keeps the content of this file: it may hold secrets. Its owner can change that with `--show`.',
+      'The machine does not send the content of this file, because it can contain secrets. The owner of the machine can allow it with `--show`.',
   },
   KEY_NOT_VALID: {
     status: 403,
     meaning:
-      'The registration key is used up, was revoked, has expired or was never one. Make another: `relay devices invite`.',
+      'The registration key is used up, revoked, expired or unknown. Create another with `relay devices invite`.',
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
-    meaning: 'The page that opened the WebSocket is not on the list of allowed origins.',
+    meaning:
+      'The page that opened the WebSocket is not an allowed origin. The operator of the relay can add it to `ALLOWED_ORIGINS`.',
   },
-  NOT_FOUND: { status: 404, meaning: 'No such route, or no such thing for this user.' },
-  SESSION_NOT_FOUND: { status: 404, meaning: 'This user has no such session.' },
-  DEVICE_NOT_FOUND: { status: 404, meaning: 'This user has no such device.' },
-  TASK_NOT_FOUND: { status: 404, meaning: 'This user has no such task.' },
-  PROMPT_NOT_FOUND: { status: 404, meaning: 'This session has no such question.' },
+  NOT_FOUND: { status: 404, meaning: 'The route does not exist, or this user has no such resource. Check the URL.' },
+  SESSION_NOT_FOUND: { status: 404, meaning: 'This user has no such session. GET /api/sessions lists all sessions.' },
+  DEVICE_NOT_FOUND: { status: 404, meaning: 'This user has no such device. GET /api/devices lists all devices.' },
+  TASK_NOT_FOUND: { status: 404, meaning: 'This user has no such task. Read the session again.' },
+  PROMPT_NOT_FOUND: {
+    status: 404,
+    meaning: 'This session has no such question. `prompts` of the session lists the open questions.',
+  },
   CONTENT_NOT_FOUND: {
     status: 404,
     meaning:
-      'The device does not have this content: the item names no such thing, or it was removed to make room for newer ones.',
+      'The device does not have this content: the item does not list it, or the daemon removed it to make room for newer content. Load the item again.',
   },
   FILE_NOT_FOUND: {
     status: 404,
     meaning:
-      'There is no such file or folder in this session, or it lies outside what the machine shares. The answer does not tell which.',
+      'The file or folder does not exist in this session, or the machine does not share it; the error is the same for both. List the folder above it.',
   },
   FOLDER_NOT_FOUND: {
     status: 404,
-    meaning:
-      'The daemon of this device lets apps look into no such folder: there is none, or it lies outside what is allowed there.',
+    meaning: 'The folder does not exist, or the daemon of this device does not share it. List the folder above it.',
   },
-  CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
-  KEY_NOT_FOUND: { status: 404, meaning: 'This user has no such registration key, or it has expired.' },
-  TOKEN_NOT_FOUND: { status: 404, meaning: 'This user has no such token of an ACP client, or it is no longer valid.' },
-  SUBSCRIPTION_NOT_FOUND: { status: 404, meaning: 'This user has no such address to notify.' },
-  DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery; it is kept for 30 days.' },
-  ITEM_NOT_FOUND: { status: 404, meaning: 'This user has no such item in the inbox.' },
-  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route exists, the method does not; `Allow` lists what does.' },
+  CODE_NOT_FOUND: {
+    status: 404,
+    meaning:
+      'No device waits with this user code, or the code has expired. Start the registration on the device again.',
+  },
+  KEY_NOT_FOUND: {
+    status: 404,
+    meaning: 'This user has no such registration key, or it has expired. List the keys again.',
+  },
+  TOKEN_NOT_FOUND: {
+    status: 404,
+    meaning: 'This user has no such token of an ACP client, or the token is no longer valid. List the tokens again.',
+  },
+  SUBSCRIPTION_NOT_FOUND: {
+    status: 404,
+    meaning: 'This user has no such notification address. GET /api/push/subscriptions lists all addresses.',
+  },
+  DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery. Deliveries are kept for 30 days.' },
+  ITEM_NOT_FOUND: { status: 404, meaning: 'This user has no such inbox item. Load the inbox again.' },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The route does not support this method. Use one that `Allow` lists.' },
   REQUEST_TIMEOUT: {
     status: 408,
-    meaning: 'Nothing of the body came for 15 s, or the request was not complete after 60 s. Send it again.',
+    meaning:
+      'The relay received no data of the body for 15 s, or the request was incomplete after 60 s. Send the request again.',
   },
   ITEM_NEEDS_ANSWER: {
     status: 409,
-    meaning: 'The item ends when its question is answered, or its machine is back; until then it can only be snoozed.',
+    meaning:
+      'The item closes when its question is answered or its machine is online again. Until then you can only snooze it.',
   },
-  NO_RUNNING_TASK: { status: 409, meaning: 'Nothing runs or waits in this session that could be cancelled.' },
+  NO_RUNNING_TASK: { status: 409, meaning: 'The session has no running or queued task to cancel. Reload the session.' },
   TASK_ALREADY_SENT: {
     status: 409,
-    meaning: 'The message was sent to the daemon and no longer waits. Cancel the session, or send another message.',
+    meaning: 'The message was already sent to the daemon. Cancel the session, or send another message.',
   },
   TASK_ALREADY_ENDED: {
     status: 409,
-    meaning: 'The message no longer waits: it is done, was cancelled or has expired. Read the queue again.',
+    meaning: 'The message is no longer queued: it is completed, cancelled or expired. Read the queue again.',
   },
   TASK_NOT_CHANGEABLE: {
     status: 409,
     meaning:
-      'The first message of a session and an answer keep their places, and a choice keeps its text. A message with a time has no place, and only such a message gets another time. All of them may be removed.',
+      'The first message of a session and an answer cannot be moved, the text of a choice cannot be edited, a delayed message has no place in the queue, and only a delayed message can get another time. Remove the message instead.',
   },
   QUEUE_FULL: {
     status: 409,
     meaning:
-      '20 messages (`QUEUE_LIMIT`) already wait in this session, or 64 MiB of images for the device, or 128 MiB for all devices of the user. Wait, or cancel some.',
+      'The session already has 20 queued messages (`QUEUE_LIMIT`), or the queued images exceed 64 MiB for the device or 128 MiB for all devices of the user. Wait, or cancel some messages.',
   },
   INVALID_SCHEDULE: {
     status: 400,
@@ -133,12 +158,11 @@ export const errorCatalogue = {
   TOO_MANY_SCHEDULES: { status: 409, meaning: 'The user has 50 schedules, which is the limit. Delete some.' },
   TOO_MANY_LATER: {
     status: 409,
-    meaning:
-      '20 messages of this session, or 200 of the user, have a time that has not come, which is the limit. Remove some.',
+    meaning: 'The session has 20 delayed messages, or the user has 200, which is the limit. Remove some.',
   },
   TOO_MANY_DEVICES: {
     status: 409,
-    meaning: 'The user has as many devices as this relay takes from one. Remove some, then approve again.',
+    meaning: 'The user has the maximum number of devices (`DEVICES_PER_USER`). Remove some, then approve again.',
   },
   TOO_MANY_KEYS: {
     status: 409,
@@ -150,108 +174,120 @@ export const errorCatalogue = {
   },
   TOO_MANY_INVITATIONS: {
     status: 409,
-    meaning: 'As many invitations of this user wait as one may have. Wait until some are used or end after a week.',
+    meaning:
+      'The user has the maximum number of unused invitations (`INVITATIONS_PER_USER`). Wait until some are used, or until they expire after a week.',
   },
   TOO_MANY_SUBSCRIPTIONS: {
     status: 409,
-    meaning: 'The user has 20 addresses to notify, which is the limit. Remove one.',
+    meaning: 'The user has 20 notification addresses, which is the limit. Remove one.',
   },
   SUBSCRIPTION_TAKEN: {
     status: 409,
-    meaning: 'This browser is subscribed for another account. Subscribe again in the browser, then add it again.',
+    meaning:
+      'This browser is subscribed for another account. Renew the subscription in the browser, then add it again.',
   },
   KIND_NOT_CONFIGURED: {
     status: 409,
-    meaning: 'This relay cannot notify in this way. GET /api/push/config lists the ways it can.',
+    meaning: 'This relay does not support this kind of address. Choose one that GET /api/push/config lists.',
   },
   TOO_MANY_WATCHED: {
     status: 409,
-    meaning: 'The user watches 1,000 sessions, which is the limit. Stop watching some.',
+    meaning: 'The user watches 1,000 sessions, which is the limit. Unwatch some.',
   },
   TOO_MANY_SESSIONS: {
     status: 409,
-    meaning: 'The device has as many sessions as this relay keeps for one. Delete some.',
+    meaning: 'The device has the maximum number of sessions (`SESSIONS_PER_DEVICE`). Delete some.',
   },
   SCOPE_NOT_AVAILABLE: {
     status: 409,
-    meaning:
-      'The files cannot be compared like this here. `scopes` of the answer names the comparisons that are possible.',
+    meaning: 'This comparison is not possible here. Choose one that `scopes` of the answer lists.',
   },
   NOT_SUPPORTED_BY_DEVICE: {
     status: 409,
     meaning:
-      'The daemon of the device did not declare this capability: accepting images, reporting its context, listing folders, or the like. Do without it, or update the daemon.',
+      'The daemon of the device did not declare this capability, such as images, context usage or folders. Update the daemon, or do not use the capability.',
   },
   AGENT_NOT_OFFERED: {
     status: 409,
-    meaning: 'The machine does not offer this agent. GET /api/devices lists the `agents` of each.',
+    meaning: 'The machine does not offer this agent. Choose one of its `agents` in GET /api/devices.',
   },
   SETTING_NOT_ALLOWED: {
     status: 403,
     meaning:
-      'The machine does not allow this value from afar: it was started with `--no-full-access` or `--ask-at-desk`. Choose another one.',
+      'The machine does not allow this value from apps, because its daemon runs with `--no-full-access` or `--ask-at-desk`. Choose another value.',
   },
   SETTINGS_NOT_SUPPORTED: {
     status: 409,
-    meaning: 'The agent of the session has nothing to choose, or the daemon is too old to tell. Update the daemon.',
+    meaning: 'The agent of the session has no settings, or the daemon is too old to report them. Update the daemon.',
   },
   SESSION_NOT_RESOLVED: {
     status: 409,
-    meaning: 'The daemon never named this session, so there is nothing to continue. Start a new one.',
+    meaning: 'The daemon never named this session, so it cannot continue. Start a new session.',
   },
   PROMPT_ALREADY_ANSWERED: {
     status: 409,
-    meaning: 'The question was answered before; `answer` says with what, when and by whom.',
+    meaning: 'The question was already answered. `answer` has the option, the time and the person.',
   },
   PROMPT_SUPERSEDED: {
     status: 409,
-    meaning: 'The question can no longer be answered, or is another one than was shown. `prompts` holds the open ones.',
+    meaning:
+      'The question is closed, or differs from the question that was shown. `prompts` lists the open questions: answer one of them.',
   },
   AGENT_ASKS: {
     status: 409,
     meaning:
-      'The agent waits for an answer, so nothing can be sent into its turn. Answer the question: `prompts` holds the open ones.',
+      'The agent waits for an answer and takes no message into its turn. Answer the question; `prompts` lists the open questions.',
   },
   PROMPT_REFERENCE_REQUIRED: {
     status: 409,
-    meaning: 'A permission is open, and this relay takes no words for it. Answer it by its id, or send `answers`.',
+    meaning:
+      'A permission is open, and this relay does not accept a plain message as its answer. Answer it by its id, or send `answers`.',
   },
-  IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'This Idempotency-Key was used with another body.' },
-  CODE_ALREADY_USED: { status: 409, meaning: 'This user code was already approved or denied.' },
+  IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'This Idempotency-Key was used with another body. Use a new key.' },
+  CODE_ALREADY_USED: {
+    status: 409,
+    meaning: 'This user code was already approved or denied. Start a new registration on the device if necessary.',
+  },
   CHANGES_TOO_LARGE: {
     status: 413,
     meaning:
-      'The comparison takes too long or is too large. `scopes` of the answer names what is possible: the edits that the agent reported.',
+      'The comparison takes too long or is too large. Choose one that `scopes` of the answer lists: the edits that the agent reported.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning:
-      'The body exceeds 1 MiB (16 MiB where images may be), a message 256 KiB, an image 5 MiB, or all of them 10 MiB.',
+      'The body exceeds 1 MiB (16 MiB if the route accepts images), a message 256 KiB, an image 5 MiB, or all images together 10 MiB. Send less.',
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Send `Content-Type: application/json`.' },
   TOO_MANY_CONNECTIONS: {
     status: 429,
-    meaning: 'As many apps of this user are connected as one may have. Close some, or wait `Retry-After` seconds.',
+    meaning: 'The user has the maximum number of connected apps. Close some, or wait `Retry-After` seconds.',
   },
   TOO_MANY_AGENT_TURNS: {
     status: 429,
     meaning:
-      'Agents started as many turns in this hour, or at this time, as they may. Wait for those that run, or `retryAfter` seconds.',
+      'Agents have started the maximum number of turns per hour, or at the same time. Wait until running turns complete, or `retryAfter` seconds.',
   },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests; wait `retryAfter` seconds.' },
-  INTERNAL_ERROR: { status: 500, meaning: 'A fault of the relay. The response carries an X-Request-Id to report.' },
-  DEVICE_ERROR: { status: 502, meaning: 'The daemon answered with an error of its own.' },
-  DEVICE_OFFLINE: { status: 503, meaning: 'The device is not connected.' },
+  INTERNAL_ERROR: {
+    status: 500,
+    meaning: 'The relay failed. Report the X-Request-Id of the response to the operator.',
+  },
+  DEVICE_ERROR: { status: 502, meaning: 'The daemon answered with an error; `error` has its text. Check the machine.' },
+  DEVICE_OFFLINE: { status: 503, meaning: 'The device is not connected. Start its daemon, or try again later.' },
   GATEWAY_FULL: {
     status: 503,
     meaning:
-      'This gateway takes no more daemons, or let this one go to spread them; connect again after `Retry-After` seconds.',
+      'This gateway is full, or released the daemon to spread the load. Connect again after `Retry-After` seconds.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    meaning: 'Something the relay needs is down; retry after `Retry-After` seconds.',
+    meaning: 'A dependency of the relay is down. Retry in `Retry-After` seconds.',
   },
-  DEVICE_TIMEOUT: { status: 504, meaning: 'The daemon did not answer in time.' },
+  DEVICE_TIMEOUT: {
+    status: 504,
+    meaning: 'The daemon did not respond in time. Try again, and check the machine if it keeps failing.',
+  },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
@@ -259,32 +295,39 @@ export type ErrorCode = keyof typeof errorCatalogue;
 /** The strings of RFC 8628 §3.5 and RFC 6749 §5.2 that polling for a device answers, verbatim (rules, 7.2). */
 export const pollErrors = {
   authorization_pending: 'The user has not answered yet; poll again after `interval` seconds.',
-  slow_down: 'Polled below half the interval; wait longer.',
-  expired_token: 'The code has expired; ask for a new one.',
-  access_denied: 'The user denied the request.',
-  invalid_grant: 'This device code is unknown or was already redeemed.',
+  slow_down: 'The daemon polled faster than half the interval; wait longer.',
+  expired_token: 'The code has expired; request a new one.',
+  access_denied: 'The user denied the request; ask the user, then register again.',
+  invalid_grant: 'This device code is unknown or already redeemed; register again.',
 } as const;
 
 export type PollError = keyof typeof pollErrors;
 
 /** Codes for `Task.error.code` and `Session.lastTask.code` (rules, 2.13). */
 export const taskErrors = {
-  AGENT_ERROR: 'The agent reported that it failed.',
-  DELIVERY_UNKNOWN: 'The connection died while the task was being delivered. It may have run; it is never sent again.',
-  TASK_LOST: 'The task was running, and the daemon no longer knows it. Its outcome is unknown.',
-  TASK_EXPIRED: 'The device did not come online before the time to live of the message ended.',
-  SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
+  AGENT_ERROR: 'The agent reported a failure. Read its text, then send a new message.',
+  DELIVERY_UNKNOWN:
+    'The connection closed during the delivery, so it is unknown whether the task ran. The relay never sends it again: read the session, then decide.',
+  TASK_LOST:
+    'The daemon no longer knows the running task, and its outcome is unknown. Read the session, then decide whether to send it again.',
+  TASK_EXPIRED: 'The message expired before the device came online. Send it again.',
+  SESSION_NOT_RESOLVED: 'The first task of the session created no session on the device. Start a new session.',
   NOT_SUPPORTED_BY_DEVICE:
-    'The message has images or settings, and the daemon that has connected since does not accept any.',
-  SETTING_NOT_APPLIED: 'A setting that was chosen with the message could not be set. The message did not run.',
-  AGENT_NOT_OFFERED: 'The daemon that connected since does not offer the agent of this session.',
-  DEVICE_REMOVED: 'The device was removed while the message waited.',
+    'The message has images or settings, but the daemon that is connected now does not accept them. Send it without them, or update the daemon.',
+  SETTING_NOT_APPLIED:
+    'The daemon could not apply a setting of the message, so the message did not run. Choose another value, then send it again.',
+  AGENT_NOT_OFFERED:
+    'The daemon that is connected now does not offer the agent of this session. Start the daemon with this agent, or start a session with another agent.',
+  DEVICE_REMOVED: 'The device was removed while the message was queued. Register the device again.',
   HELD_AT_DESK:
-    'Another program on the machine has the session open and was not closed. Nothing was sent to the agent.',
-  USAGE_LIMIT: 'The agent reached a usage limit. The queue of the session waits until it resets, or for a message.',
-  OVERTAKEN: 'A message was sent in this session before the one that continues after a limit. That one was not sent.',
+    'Another program on the machine has the session open, and the daemon sent nothing to the agent. Close that program, then send the message again.',
+  USAGE_LIMIT:
+    'The agent reached a usage limit. The queue of the session waits until the limit resets or you send a message.',
+  OVERTAKEN:
+    'Another message continued this session first, so the relay did not send the message that was to continue after the limit.',
   STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
-  PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
+  PROMPT_SUPERSEDED:
+    'The question was closed before the answer reached the daemon, which did not apply it. Read the session for the open questions.',
 } as const;
 
 export type TaskErrorCode = keyof typeof taskErrors;
@@ -342,12 +385,12 @@ export class RelayError extends Error {
 export const upgradeRequired = () =>
   new RelayError(
     'UPGRADE_REQUIRED',
-    'This path serves WebSockets, and the request came without Upgrade. A proxy in between probably drops it: let it pass the headers Upgrade and Connection.',
+    'This path serves WebSockets, but the request has no Upgrade header. A proxy probably removes it: configure the proxy to pass the headers Upgrade and Connection.',
     { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } },
   );
 
 export const strippedAdvice =
-  'a proxy on the way probably does not pass WebSockets: ask its operator to pass the headers Upgrade and Connection';
+  'a proxy in between probably blocks WebSockets: ask its operator to pass the headers Upgrade and Connection';
 
 /**
  * Whether a proxy or an older relay answers like this when the request for a WebSocket lost its `Upgrade`. A 426 of a relay explains itself, and can

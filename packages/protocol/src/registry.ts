@@ -65,7 +65,7 @@ const userFrame: Registered = {
   }),
   plane: 'instance',
   description:
-    'One letter that says whom it is for, then the attention frame as text. With `t` a line of JSON stands between them: `taskId` and `sequence` for the `task_output` of apps that asked for output alone.',
+    'One letter that selects the receivers, then the attention frame as text. After `t`, a line of JSON comes before the frame: `taskId` and `sequence` for the `task_output` of apps that requested only output.',
   example: userFrameExample,
   decode: (text) => {
     const frame = decodeUserFrame(JSON.parse(text) as string);

@@ -34,7 +34,7 @@ export async function renewSetupLink({ config, database }: Deps): Promise<string
 /** @throws RelayError FORBIDDEN when invitations are off, TOO_MANY_INVITATIONS */
 export async function invite({ config, database }: Deps, userId: string): Promise<{ url: string; expiresAt: string }> {
   if (config.authSignup === 'closed') {
-    throw new RelayError('FORBIDDEN', 'This relay takes no new accounts (AUTH_SIGNUP is closed).');
+    throw new RelayError('FORBIDDEN', 'This relay accepts no new accounts (AUTH_SIGNUP is closed). Ask its operator.');
   }
   const token = createToken();
   const made = await createInvitation(database, {
@@ -47,7 +47,7 @@ export async function invite({ config, database }: Deps, userId: string): Promis
   if (!made)
     throw new RelayError(
       'TOO_MANY_INVITATIONS',
-      `${config.invitationsPerUser} of your invitations wait to be used, which is the limit. Each ends after a week.`,
+      `You have ${config.invitationsPerUser} unused invitations, which is the limit. Wait until one is used or expires after a week.`,
     );
   return { url: link(config.publicUrl, 'invite', token), expiresAt: made.expiresAt ?? '' };
 }
@@ -68,7 +68,7 @@ const notWelcome = (tokenHash: string | undefined) =>
   new RelayError(
     'FORBIDDEN',
     tokenHash === undefined
-      ? 'Creating an account here needs an invitation.'
+      ? 'You need an invitation to create an account here. Ask someone who has an account.'
       : 'This link was used or has expired. Ask for a new one.',
   );
 

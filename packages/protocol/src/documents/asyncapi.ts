@@ -39,15 +39,15 @@ const daemonHeaders = {
   properties: {
     Authorization: text('Bearer <refresh token>'),
     'X-Device-ID': text('Device id'),
-    'X-Agent-Type': text('Agent type; the device record knows it, another one is refused with 403', {
+    'X-Agent-Type': text('Agent type; must match the registration of the device, otherwise 403', {
       pattern: agentTypePattern,
     }),
     'X-Agents': text(
-      'All agents of this daemon, with commas between: `codex;name=Codex;version=2.6.0`. Names and versions are percent-encoded; at most 16',
+      'All agents of this daemon, separated by commas: `codex;name=Codex;version=2.6.0`. Names and versions are percent-encoded; at most 16',
     ),
     'X-Daemon-Version': text('Version of the daemon'),
     'X-Daemon-Capabilities': text(
-      'Names with commas between; `transcript` and `prompts` only count where the 101 has them in `X-Relay-Capabilities`',
+      'Names separated by commas; `transcript` and `prompts` only count if the 101 has them in `X-Relay-Capabilities`',
     ),
   },
 };
@@ -57,7 +57,7 @@ const appHeaders = {
   properties: {
     Authorization: text('Bearer <access token>; one of the four ways to present a credential'),
     'Sec-WebSocket-Protocol': text('relay.v1, bearer.<access token>: the second way'),
-    Origin: text('When present it must be allowed'),
+    Origin: text('If present, it must be an allowed origin'),
   },
 };
 
@@ -68,7 +68,9 @@ const appQuery = {
     access_token: text('Access token: the fourth way'),
     token: text('Alias of `access_token`'),
     since: text('Resume after this offset; empty = "I understand offsets"'),
-    events: text('`output` asks for `task_output`, `transcript` for `transcript`; both with a comma between'),
+    events: text(
+      '`output` requests `task_output` frames, `transcript` requests `transcript` frames; separate both with a comma',
+    ),
   },
 };
 
@@ -127,7 +129,7 @@ function operations(): JsonObject {
     readHistory: operation(
       'send',
       'daemon',
-      'Ask for a page of history; 10 s to answer.',
+      'Request a page of history; the daemon has 10 s to answer.',
       ['to-daemon.get_messages'],
       ['from-daemon.messages'],
     ),
@@ -173,8 +175,8 @@ export function asyncApiDocument({ wsUrl, version }: { wsUrl: string; version: s
       title: 'Agent session relay: WebSocket planes',
       version,
       description:
-        'Every frame is one text message with one JSON object that has a text `type`. Unknown fields, unknown types and unknown ' +
-        'event types are ignored in both directions.',
+        'Every frame is one text message that contains one JSON object with a string `type`. Receivers ignore unknown fields, unknown types and unknown ' +
+        'event types.',
     },
     defaultContentType: 'application/json',
     servers: {
@@ -187,13 +189,13 @@ export function asyncApiDocument({ wsUrl, version }: { wsUrl: string; version: s
     channels: {
       daemon: channel(
         '/ws/daemon',
-        'Daemons. After the upgrade the daemon sends `status`, then `report_sessions`.',
+        'For daemons. After the upgrade the daemon sends `status`, then `report_sessions`.',
         namesOf('to-daemon', 'from-daemon'),
         binding(daemonHeaders),
       ),
       attention: channel(
         '/ws/attention',
-        'Apps of users. Exactly one credential. Closed 4401 when it ends, unless `auth` renewed it.',
+        'For apps of users. Requires exactly one credential. The relay closes the socket with 4401 when the credential expires, unless `auth` renews it.',
         namesOf('attention', 'from-app'),
         binding(appHeaders, appQuery),
       ),

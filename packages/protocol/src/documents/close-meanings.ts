@@ -2,24 +2,24 @@
 import { type CloseReason, closeCodes } from '../close-codes.ts';
 
 const closeMeanings: Readonly<Record<CloseReason, string>> = {
-  normal: 'The conversation is over.',
-  goingAway: 'This instance drains; connect again.',
-  unexpected:
-    'The first message of an ACP client was another one than `initialize`; or a breach of the WebSocket protocol.',
-  binary: 'Only text frames are spoken here.',
+  normal: 'The connection closed normally.',
+  goingAway: 'This instance is draining; connect again.',
+  unexpected: 'The first message of an ACP client was not `initialize`, or the peer broke the WebSocket protocol.',
+  binary: 'The peer sent a binary frame; this endpoint accepts only text frames.',
   invalidUtf8: 'A text frame was not valid UTF-8.',
-  flooding: 'More WebSocket control frames, or pieces of one frame, than a peer needs.',
+  flooding: 'The peer sent too many WebSocket control frames, or too many fragments of one frame.',
   tooBig: 'A frame exceeded the limit of this endpoint.',
-  internal: 'A fault of the relay.',
+  internal: 'The relay failed.',
   overloaded: 'Back off, then connect again.',
   malformed: 'Three malformed frames within 60 s.',
   credential: 'Get a new credential first.',
-  forbidden: 'This credential may not do that.',
+  forbidden: 'This credential does not allow the request.',
   deviceDeleted: 'The device was removed; register again.',
-  heartbeat: 'Nothing was heard for 75 s.',
-  replaced: 'The same device connected again elsewhere.',
-  updateRequired: 'This version of the daemon is too old; the `version_status` before says what to update to.',
-  tooMany: 'More than 200 frames a second from a daemon, or than `APP_FRAMES_PER_SECOND` from an app; back off.',
+  heartbeat: 'The relay received nothing for 75 s.',
+  replaced: 'The same device opened another connection.',
+  updateRequired:
+    'This version of the daemon is too old; the preceding `version_status` names the version to update to.',
+  tooMany: 'A daemon sent more than 200 frames a second, or an app more than `APP_FRAMES_PER_SECOND`; back off.',
 };
 
 /** The table of close codes with their meanings. */

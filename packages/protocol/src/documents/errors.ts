@@ -7,7 +7,7 @@ import { registry } from '../registry.ts';
 /** The close codes as a table, for this page and for the protocol's. */
 export const closeCodeTable = (): string =>
   table(
-    ['Code', 'Reason', 'Come back?', 'Meaning'],
+    ['Code', 'Reason', 'Reconnect?', 'Meaning'],
     describedCloseCodes.map(({ code: number, reason, comeBack, meaning }) => [
       code(String(number)),
       reason,
@@ -21,10 +21,10 @@ export function errorsMarkdown(): string {
   return [
     generatedNote,
     '# Errors',
-    'Clients branch on `code`; `error` is for people and may change. Codes are added, never changed.',
+    'Clients branch on `code`; `error` is text for people and can change. New codes can be added; existing codes never change.',
     '## REST errors',
     'Every REST error, and every refused WebSocket upgrade, has this body. 429 and 503 carry `Retry-After` in seconds; every ' +
-      'response carries `X-Request-Id`. Things of another user are 404, never 403.',
+      'response carries `X-Request-Id`. Resources of another user return 404, never 403.',
     jsonBlock(registry['rest.ErrorResponse']?.example),
     table(
       ['Status', 'Code', 'Meaning'],
@@ -37,13 +37,13 @@ export function errorsMarkdown(): string {
       Object.entries(pollErrors).map(([name, meaning]) => [code(name), meaning]),
     ),
     '## Task errors',
-    'In `error.code` of a task and `lastTask.code` of a session.',
+    'These codes appear in `error.code` of a task and in `lastTask.code` of a session.',
     table(
       ['Code', 'Meaning'],
       Object.entries(taskErrors).map(([name, meaning]) => [code(name), meaning]),
     ),
     '## Close codes',
-    'Why the relay closed a WebSocket. After a code that says no, connecting again with the same credential is pointless.',
+    'These codes explain why the relay closed a WebSocket. If the column “Reconnect?” is “no”, do not reconnect with the same credential.',
     closeCodeTable(),
   ]
     .join('\n\n')

@@ -9,8 +9,8 @@ import { errorsOf, isRateLimited, pathParameters } from './route-facts.ts';
 
 const tags = {
   sessions: 'Conversations, their messages and tasks.',
-  devices: 'Machines that run a daemon, and how they are registered.',
-  watching: 'The sessions that a user wants to be notified about, and the notifications.',
+  devices: 'Machines that run a daemon, and their registration.',
+  watching: 'Watched sessions and notifications.',
   account: 'The caller, and tickets for the WebSocket.',
   system: 'Health and documents.',
 } as const;
@@ -29,11 +29,11 @@ const headers = {
   'X-Request-Id': header('Names this request in the logs of the relay.', { type: 'string' }),
   'X-RateLimit-Limit': header('Requests allowed in the window of 60 s.', integer),
   'X-RateLimit-Remaining': header('Requests left in the window.', integer),
-  'X-RateLimit-Reset': header('When the window ends, as a Unix time in seconds.', integer),
-  'Retry-After': header('Seconds after which a retry makes sense.', integer),
+  'X-RateLimit-Reset': header('End of the window, as a Unix time in seconds.', integer),
+  'Retry-After': header('Seconds until a retry makes sense.', integer),
   'WWW-Authenticate': header('RFC 6750 challenge; names the missing scope.', { type: 'string' }),
-  'Idempotent-Replay': header('`true` when this is the kept answer to an earlier request.', { type: 'string' }),
-  Location: header('Address of what was created.', { type: 'string' }),
+  'Idempotent-Replay': header('`true` if this is the stored answer to an earlier request.', { type: 'string' }),
+  Location: header('Address of the new resource.', { type: 'string' }),
 } as const;
 const refer = (...names: (keyof typeof headers)[]) =>
   objectOf(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -171,7 +171,7 @@ export function openApiDocument({ baseUrl, version }: { baseUrl: string; version
       title: 'Agent session relay',
       version,
       description:
-        'Talk to the AI agents on your own machines from anywhere. Unknown fields are ignored in both directions; errors are ' +
+        'Talk to the AI agents on your own machines from anywhere. Both sides ignore unknown fields; errors are ' +
         '`{error, code, status}` and clients branch on `code`. A route that exists answers other methods with 405 ' +
         '`METHOD_NOT_ALLOWED`, a route that does not exist answers 404 `NOT_FOUND`.',
     },
@@ -188,7 +188,7 @@ export function openApiDocument({ baseUrl, version }: { baseUrl: string; version
           in: 'header',
           required: false,
           description:
-            'The same key and body within 24 h answers the same result and creates nothing; with another body 409 `IDEMPOTENCY_CONFLICT`.',
+            'The same key and body within 24 h return the same result and create nothing; another body returns 409 `IDEMPOTENCY_CONFLICT`.',
           schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyCharacters },
         },
       },
@@ -197,12 +197,12 @@ export function openApiDocument({ baseUrl, version }: { baseUrl: string; version
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'Access token of a user. The names listed with a route are the scopes it needs.',
+          description: 'Access token of a user. The names listed with a route are its required scopes.',
         },
         answerToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'One-use token of a notification: it answers one question with one option, or with words.',
+          description: 'One-use token of a notification: it answers one question with one option, or with a text.',
         },
         deviceToken: { type: 'http', scheme: 'bearer', description: 'Refresh token of the device itself.' },
       },

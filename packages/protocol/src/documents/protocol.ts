@@ -70,17 +70,17 @@ const routeTable = (): string =>
     ]),
   );
 
-const introduction = `REST and \`/ws/attention\` speak camelCase, the daemon protocol speaks snake_case. Every WebSocket frame is one text message with one JSON object that has a text \`type\`.
+const introduction = `REST and \`/ws/attention\` use camelCase, the daemon protocol uses snake_case. Every WebSocket frame is one text message that contains one JSON object with a string \`type\`.
 
-Everything grows by addition: unknown fields are ignored in both directions, unknown frame types and event types are ignored and counted, enumerations may grow, and what exists never changes. A known frame with a missing or wrongly typed required field is dropped and counted. Malformed is what is no JSON object with a text \`type\`: the third one within 60 s closes 4400.
+The protocol changes only by addition. Receivers ignore unknown fields, frame types and event types, and the relay counts unknown types. Enumerations can get new values; existing fields and values never change. The relay drops and counts a known frame in which a required field is missing or has the wrong type. A frame that is not a JSON object with a string \`type\` is malformed: after the third malformed frame within 60 s the relay closes the socket with 4400.
 
-Texts are stored without U+0000, and half of a surrogate pair becomes U+FFFD. Times are ISO 8601 in UTC with milliseconds.`;
+The relay removes U+0000 from texts and replaces half of a surrogate pair with U+FFFD. Times are ISO 8601 in UTC with milliseconds.`;
 
-const sessionIds = `\`<device_id>:<agent_type>:<native_session_id>\`, split on the first two colons only: a native id may contain colons and slashes. Apps URL-encode the id in paths.
+const sessionIds = `\`<device_id>:<agent_type>:<native_session_id>\`, split on the first two colons only: a native id can contain colons and slashes. Apps URL-encode the id in paths.
 
 ${jsonBlock(sessionId)}
 
-Until the daemon has named the session, its native id is \`PENDING-\` and a ULID. That id stays an alias for good: every route accepts it and answers with the canonical one. A daemon may not report a native id that begins with \`PENDING-\` or is longer than 512 characters.
+Until the daemon names the session, its native id is \`PENDING-\` followed by a ULID. That id stays a permanent alias: every route accepts it and returns the canonical id. A daemon must not report a native id that begins with \`PENDING-\` or is longer than 512 characters.
 
 ${jsonBlock(pendingSessionId)}`;
 
@@ -99,7 +99,7 @@ export function protocolMarkdown(): string {
     generatedNote,
     '# Protocol',
     introduction,
-    'Errors have [their own page](errors.md). Machines read [openapi.json](openapi.json) and [asyncapi.json](asyncapi.json), which a running relay also serves at `/api/openapi.json` and `/api/asyncapi.json`.',
+    'Errors have [their own page](errors.md). Tools read [openapi.json](openapi.json) and [asyncapi.json](asyncapi.json), which a running relay also serves at `/api/openapi.json` and `/api/asyncapi.json`.',
     '## Session ids',
     sessionIds,
     ...plane(
@@ -122,23 +122,23 @@ export function protocolMarkdown(): string {
     ),
     ...plane(
       'App to relay',
-      'The frames that an app may send on `/ws/attention`. Anything else is ignored.',
+      'The frames that an app can send on `/ws/attention`. The relay ignores all others.',
       ['from-app'],
       documented,
     ),
     ...plane(
       'Transcripts',
-      'The parts of a transcript. A session is one ordered list of items; a daemon with `transcript` sends every change of it as operations, and every reader that applies them in order has its list. Names are the same on every plane.',
+      'The parts of a transcript. A session is one ordered list of items. A daemon with `transcript` sends every change of the list as operations; a reader that applies them in order gets the same list. Names are the same on every plane.',
       ['transcript'],
       new Set([...documented, ...rest]),
     ),
     '## REST',
     'Errors are in [errors.md](errors.md).',
     routeTable(),
-    ...plane('REST bodies', 'Requests and answers, by name.', ['rest'], documented),
+    ...plane('REST bodies', 'Requests and responses, by name.', ['rest'], documented),
     ...plane(
       'Between instances',
-      'The messages between instances of the relay, versioned (`v`), because two releases run side by side during a rollout. A receiver ignores a `kind` that it does not know. No app and no daemon sees these.',
+      'The messages between instances of the relay, versioned (`v`), because two releases run side by side during a rollout. A receiver ignores a `kind` that it does not know. Apps and daemons never receive them.',
       ['instance'],
       new Set([...documented, ...rest]),
     ),

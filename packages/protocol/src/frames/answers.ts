@@ -15,7 +15,7 @@ export const SpendingResponse = frame('spending_response', 'Answer to `spending_
         ...figures,
         agent_type: agentName,
       }),
-      'By day, then by agent; days without use are left out',
+      'Sorted by day, then by agent; days without use are omitted',
       { maxItems: spendingLimits.rows },
     ),
   ),
@@ -27,17 +27,17 @@ export const SettingsResponse = frame('settings_response', 'Answer to `settings_
   request_id: id('From the request'),
   session_id: id("The agent's native session id"),
   settings: maybe(settingList),
-  as_of: maybe(line('No process of the agent runs: the time of these values')),
+  as_of: maybe(line('Time of these values, if no process of the agent runs')),
   can: maybe(abilities),
   code: maybe(
     text(
-      'With `error`, for programs: SETTINGS_NOT_SUPPORTED, INVALID_SETTING or SETTING_NOT_ALLOWED; others can come',
+      'Error code, present with `error`: SETTINGS_NOT_SUPPORTED, INVALID_SETTING or SETTING_NOT_ALLOWED; new codes can be added',
       {
         maxLength: 64,
       },
     ),
   ),
-  error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
+  error: maybe(text('Why the daemon could not answer, or why it changed nothing')),
 });
 
 export const AgentSettingsResponse = frame('agent_settings_response', 'Answer to `agent_settings_request`.', {
@@ -45,8 +45,8 @@ export const AgentSettingsResponse = frame('agent_settings_response', 'Answer to
   settings: maybe(settingList),
   as_of: maybe(line('When the agent reported them')),
   can: maybe(abilities),
-  code: maybe(text('With `error`, for programs', { maxLength: 64 })),
-  error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
+  code: maybe(text('Error code, present with `error`', { maxLength: 64 })),
+  error: maybe(text('Why the daemon could not answer, or why it changed nothing')),
 });
 
 export const ContentResponse = frame('content_response', 'Answer to `content_request`, or an error.', {
@@ -56,20 +56,20 @@ export const ContentResponse = frame('content_response', 'Answer to `content_req
   size: lenient(piece.size),
   cut: lenient(cut),
   data: lenient(piece.data),
-  code: lenient(opaque('With `error`, for programs: CONTENT_NOT_FOUND; others may come', 64)),
+  code: lenient(opaque('Error code, present with `error`: CONTENT_NOT_FOUND; new codes can be added', 64)),
   error: lenient(text('Why the daemon could not answer')),
 });
 
 export const Folders = frame(
   'folders',
-  'Answer to `get_folders`, or an error. Only what agents may work in is named; a path outside answers as one that does not exist.',
+  'Answer to `get_folders`, or an error. The daemon lists only folders in which it lets agents work, and treats any other path as missing.',
   {
     request_id: id('From the request'),
     path: lenient(folder.path),
     parent: lenient(folder.parent),
     folders: lenient(folder.folders),
     more: lenient(folder.more),
-    code: lenient(opaque('With `error`, for programs: FOLDER_NOT_FOUND; others may come', 64)),
+    code: lenient(opaque('Error code, present with `error`: FOLDER_NOT_FOUND; new codes can be added', 64)),
     error: lenient(text('Why the daemon could not answer')),
   },
 );
@@ -79,16 +79,16 @@ export const SearchResponse = frame('search_response', 'Answer to `search_reques
   hits: lenient(
     list(
       Type.Object({ session_id: id("The agent's native session id"), ...hit }),
-      'The newest sessions first, and in each the newest message',
+      'Newest sessions first, and within each session the newest messages first',
       { maxItems: searchLimits.hits },
     ),
   ),
-  more: lenient(flag('It stopped before it had looked at all transcripts')),
+  more: lenient(flag('The search stopped before it covered all transcripts')),
   error: lenient(text('Why the daemon could not answer')),
 });
 
 const refusal = {
-  code: lenient(opaque('With `error`, for programs; others may come', 64)),
+  code: lenient(opaque('Error code, present with `error`; new codes can be added', 64)),
   error: lenient(text('Why the daemon could not answer')),
 };
 
@@ -118,7 +118,7 @@ export const FileDiff = frame('diff', 'Answer to `get_diff`, or an error.', {
   change: maybe(Change),
   hunks: lenient(fileDiff.hunks),
   next: lenient(fileDiff.next),
-  includes_earlier: lenient(flag('The file had changes before the turn or the session, and they are among these')),
+  includes_earlier: lenient(flag('The diff includes changes from before the turn or the session')),
   head: lenient(fileDiff.head),
   ...refusal,
 });
@@ -151,7 +151,7 @@ export const ContextResponse = frame('context_response', 'Answer to `context_req
       {},
       {
         description:
-          '`title`, `project_path`, `initial_prompt`, `recent_messages` (of `role` and `content`), `last_tool_use`, `message_count`, `started_at`, `last_activity_at`, `status` (`working`, `waiting_for_input`, `completed`, `errored`, `stale`), `status_detail`: each may be missing, and one of another type counts as missing',
+          '`title`, `project_path`, `initial_prompt`, `recent_messages` (each with `role` and `content`), `last_tool_use`, `message_count`, `started_at`, `last_activity_at`, `status` (`working`, `waiting_for_input`, `completed`, `errored`, `stale`), `status_detail`. All are optional; a field of the wrong type counts as missing',
       },
     ),
   ),

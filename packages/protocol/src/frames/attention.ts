@@ -8,13 +8,17 @@ import { operationList, version } from '../transcript/index.ts';
 /** On every frame to a client that connected with `since`: the client sends the newest one as `since` after a reconnect. */
 const offset = maybe(line('Position in the history of the user; only for clients that sent `since`'));
 
-export const SessionUpdate = frame('session_update', 'A session changed. Always the whole session, never a patch.', {
-  session: Session,
-  previousId: maybe(sessionId('The id it had until now: a placeholder, or a native id the daemon replaced')),
-  offset,
-});
+export const SessionUpdate = frame(
+  'session_update',
+  'A session changed. The frame contains the whole session, never a patch.',
+  {
+    session: Session,
+    previousId: maybe(sessionId('The previous id: a placeholder, or a native id that the daemon replaced')),
+    offset,
+  },
+);
 
-const NewMessage = frame('new_message', 'Something was said.', {
+const NewMessage = frame('new_message', 'A session has a new message.', {
   sessionId: sessionId('Canonical session id'),
   message: Message,
   offset,
@@ -26,21 +30,19 @@ const DeviceStatusFrame = frame('device_status', 'A device came online or went o
   offset,
 });
 
-const TaskOutput = frame('task_output', 'Verbose output; only to sockets that asked with `?events=output`.', {
+const TaskOutput = frame('task_output', 'Verbose output; only for sockets that requested it with `?events=output`.', {
   sessionId: sessionId('Canonical session id'),
   taskId: maybe(id('Task id')),
   output: text('Text'),
   sequence: maybe(
-    count(
-      'Of a task: 1 for its first output over this connection of its daemon, then one more each. A jump is output that was lost',
-    ),
+    count('Counts the outputs of the task over this connection of its daemon, from 1. A gap means lost output'),
   ),
   offset,
 });
 
 export const TranscriptFrame = frame(
   'transcript',
-  'The transcript of a session changed; only to sockets that asked with `?events=transcript`. Apply it when `v - 1` is known, drop it when `v` is known, else ask with `changed`. It is in no history.',
+  'The transcript of a session changed; only for sockets that requested it with `?events=transcript`. Apply the frame if your version is `v - 1` and drop it if you already have `v`; otherwise load the changes with `changed`. The history does not keep this frame.',
   {
     sessionId: sessionId('Canonical session id'),
     v: version('Version of the session'),
@@ -49,46 +51,46 @@ export const TranscriptFrame = frame(
   },
 );
 
-const SessionRemoved = frame('session_removed', 'A session is gone; only to clients that sent `since`.', {
+const SessionRemoved = frame('session_removed', 'A session was deleted; only for clients that sent `since`.', {
   sessionId: sessionId('Canonical session id'),
   offset,
 });
 
-const DeviceRemoved = frame('device_removed', 'A device is gone; only to clients that sent `since`.', {
+const DeviceRemoved = frame('device_removed', 'A device was removed; only for clients that sent `since`.', {
   deviceId: id('Device id'),
   offset,
 });
 
 const SessionsChanged = frame(
   'sessions_changed',
-  'Many sessions changed at once, in one report of a daemon: reload by REST. Instead of their `session_update`s; only to clients that sent `since`.',
-  { count: count('How many'), offset },
+  'One report of a daemon changed many sessions: reload them over REST. Replaces their `session_update` frames for clients that sent `since`.',
+  { count: count('Number of sessions'), offset },
 );
 
 const SettingsChanged = frame(
   'settings_changed',
-  'A setting of a session changed, or what can be chosen: ask again. Only to clients that sent `since`.',
+  'A setting of a session or its options changed: request the settings again. Only for clients that sent `since`.',
   { sessionId: sessionId('Canonical session id'), offset },
 );
 
 const DeviceSettingsChanged = frame(
   'device_settings_changed',
-  'The defaults of an agent on a device changed: ask again. Only to clients that sent `since`.',
+  'The defaults of an agent on a device changed: request them again. Only for clients that sent `since`.',
   { deviceId: id('Device id'), agentType: line('The agent'), offset },
 );
 
 const LaterChanged = frame(
   'later_changed',
-  'The schedules of the user changed, or one of them came due. Only to clients that sent `since`.',
-  { count: count('Schedules, and messages whose time has not come'), offset },
+  'The schedules of the user changed, or a run became due. Only for clients that sent `since`.',
+  { count: count('The schedules and delayed messages of the user'), offset },
 );
 
 const AccessGranted = frame(
   'access_granted',
-  'A device was approved, or a program was allowed, on the account of the person; only to clients that sent `since`.',
+  'The account of the person has a newly approved device or a newly allowed program; only for clients that sent `since`.',
   {
-    kind: oneOf(['device', 'program'], 'What may act for the person now'),
-    name: line('Its name: without control characters and such as turn text'),
+    kind: oneOf(['device', 'program'], 'Whether a device or a program got access'),
+    name: line('Its name, without control characters and characters that reverse the direction of text'),
     at: time('When'),
     offset,
   },
@@ -96,25 +98,25 @@ const AccessGranted = frame(
 
 const InboxUpdate = frame(
   'inbox_update',
-  'The inbox changed. Keep the highest `version`; only to clients that sent `since`.',
+  'The inbox changed. Keep the highest `version`; only for clients that sent `since`.',
   { ...inboxUpdateFields, offset },
 );
 
 const Resync = frame(
   'resync',
-  'The history no longer reaches back to `since`, or what the relay knew was set back: reload by REST.',
+  'The history no longer reaches back to `since`, or the database of the relay was set back: reload over REST.',
   {},
 );
 
-const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
+const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('Expiry of the new credential') });
 
 const Auth = frame('auth', 'From the app: renew the credential without reconnecting.', {
   token: text('A fresh access token of the same user', { maxLength: limits.tokenCharacters }),
 });
 
-const Focus = frame('focus', 'From the app, every 5 s: it shows exactly this session to its person.', {
+const Focus = frame('focus', 'The app sends this every 5 s while it shows this session to its person.', {
   sessionId: sessionId('Canonical session id'),
-  visible: flag('Whether it is in view'),
+  visible: flag('Whether the session is in view'),
 });
 
 export const attentionFrames = {

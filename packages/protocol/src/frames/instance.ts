@@ -25,78 +25,82 @@ const versioned = <N extends string, T extends Parameters<typeof Type.Object>[0]
 ) => Type.Object({ v: Type.Literal(1), kind: Type.Literal(kind), ...fields }, { title: kind, description });
 
 export const commands = {
-  wake: versioned('wake', 'Queued tasks of the device may be due: claim and write them.', {}),
+  wake: versioned('wake', 'The device probably has queued tasks to deliver: claim and write them.', {}),
   cancel: versioned('cancel', 'Write `task_cancel`.', { taskId: id('Task id') }),
   changed: versioned(
     'changed',
-    'A user changed a session (title, archive, watch): read it again and watch or unwatch it accordingly.',
+    'A user changed a session (title, archive, watch): read it again, then watch or unwatch it accordingly.',
     {
       sessionKey: id('Key of the session row'),
-      unwatched: maybe(flag('The user stopped watching it: unwatch it although a client has it open')),
+      unwatched: maybe(flag('The user stopped watching it: unwatch it even if a client has it open')),
     },
   ),
-  open: versioned('open', 'A client looks at the session: watch it for a while.', {
+  open: versioned('open', 'A client shows the session: watch it for a while.', {
     sessionKey: id('Key of the session row'),
   }),
   named: versioned(
     'named',
-    'A late event named the session of a first task that had ended: ask its history for the outcome.',
+    'A late event named the session of a first task that was already settled: request its history to find the outcome.',
     {
       taskId: id('Task id'),
     },
   ),
-  history: versioned('history', 'Ask the daemon for a page of history; answered by `page` or `failure`.', {
-    sessionId: id("The agent's native session id"),
-    limit: Type.Integer({ minimum: 1, maximum: limits.historyPage }),
-    before: maybe(id('Only messages before this one')),
-    after: maybe(id('Only messages after this one')),
-    parts: maybe(flag('Items, where the daemon has them: answered by `items` then')),
-    changed: maybe(version('With `parts`, instead of a cursor: what changed after this version')),
-  }),
+  history: versioned(
+    'history',
+    'Request a page of history from the daemon; answered by `page`, `items` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+      limit: Type.Integer({ minimum: 1, maximum: limits.historyPage }),
+      before: maybe(id('Only messages before this one')),
+      after: maybe(id('Only messages after this one')),
+      parts: maybe(flag('Items, if the daemon has them; the answer is then `items`')),
+      changed: maybe(version('With `parts`, instead of a cursor: only items that changed after this version')),
+    },
+  ),
   ask_context: versioned(
     'ask_context',
-    'Ask the daemon for the context of a session; answered by `session_context` or `failure`.',
+    'Request the context usage of a session from the daemon; answered by `session_context` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
     },
   ),
   ask_settings: versioned(
     'ask_settings',
-    'Ask the daemon what can be chosen in a session, or choose; answered by `session_settings` or `failure`.',
+    'Request the settings of a session from the daemon, or change one; answered by `session_settings` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
       change: maybe(ChosenSetting),
-      known: maybe(flag('Starts no process of an agent')),
-      keep: maybe(flag('Also the default of the agent')),
-      changedOn: maybe(text('Where the person chose', { maxLength: limits.nameCharacters })),
+      known: maybe(flag('Do not start a process of the agent')),
+      keep: maybe(flag('Make the value the default of the agent too')),
+      changedOn: maybe(text('The program in which the person chose', { maxLength: limits.nameCharacters })),
     },
   ),
   ask_agent_settings: versioned(
     'ask_agent_settings',
-    'Ask the daemon with which settings a new session begins, or set a default; answered by `agent_settings` or `failure`.',
+    'Request the initial settings of new sessions from the daemon, or set a default; answered by `agent_settings` or `failure`.',
     {
       agentType: maybe(text('Absent: the agent of the registration', { maxLength: limits.lineCharacters })),
       projectPath: maybe(text('Folder', { maxLength: limits.pathCharacters })),
       change: maybe(Type.Pick(DefaultChange, ['id', 'value'])),
-      changedOn: maybe(text('Where the person chose', { maxLength: limits.nameCharacters })),
+      changedOn: maybe(text('The program in which the person chose', { maxLength: limits.nameCharacters })),
     },
   ),
   ask_content: versioned(
     'ask_content',
-    'Ask the daemon for a piece of what an item names; answered by `item_content` or `failure`.',
+    'Request a piece of the content of an item from the daemon; answered by `item_content` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
       uuid: id('The item'),
-      name: id('The name in its part'),
+      name: id('Name of the content in the part of the item'),
       offset: count('First byte'),
-      limit: Type.Integer({ description: 'Bytes, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+      limit: Type.Integer({ description: 'Maximum number of bytes', minimum: 1, maximum: transcriptLimits.pieceBytes }),
     },
   ),
-  ask_pong: versioned('ask_pong', 'Ask the daemon whether it answers; answered by `device_pong` or `failure`.', {}),
+  ask_pong: versioned('ask_pong', 'Check that the daemon responds; answered by `device_pong` or `failure`.', {}),
   ask_folders: versioned(
     'ask_folders',
-    'Ask the daemon for the folders in a folder; answered by `device_folders` or `failure`.',
-    { path: text('The folder; empty: the top', { maxLength: limits.pathCharacters }) },
+    'Request the subfolders of a folder from the daemon; answered by `device_folders` or `failure`.',
+    { path: text('The folder; empty: the top level', { maxLength: limits.pathCharacters }) },
   ),
   ask_search: versioned(
     'ask_search',
@@ -105,50 +109,50 @@ export const commands = {
   ),
   ask_files: versioned(
     'ask_files',
-    'Ask the daemon about files of a session; answered by `device_files` or `failure`.',
+    'Request files, changes or a diff of a session from the daemon; answered by `device_files` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
       about: oneOf(
         ['changes', 'diff', 'files', 'file'],
-        'The frame: `get_` and this word; the other fields are its fields',
+        'The name of the frame without `get_`; the other fields are its fields',
       ),
       scope: maybe(scopeName('The comparison')),
-      turn: maybe(id('The uuid of the message that began it')),
+      turn: maybe(id('Uuid of the message that began the turn')),
       path: maybe(text('The file or folder', { maxLength: limits.pathCharacters })),
-      after: maybe(text('Only files behind this one', { maxLength: limits.pathCharacters })),
+      after: maybe(text('Only files after this one', { maxLength: limits.pathCharacters })),
       from: maybe(count('First hunk')),
       find: maybe(text('Letters of the path', { maxLength: limits.folderCharacters })),
-      side: maybe(oneOf(['now', 'before'], 'Which of the two files')),
+      side: maybe(oneOf(['now', 'before'], 'Which version of the file')),
       offset: maybe(Type.Integer({ minimum: 0 })),
       limit: maybe(Type.Integer({ minimum: 1, maximum: changeLimits.pieceBytes })),
     },
   ),
   ask_spending: versioned(
     'ask_spending',
-    'Ask the daemon for its figures of use by day; answered by `device_spending` or `failure`.',
+    'Request the daily usage figures from the daemon; answered by `device_spending` or `failure`.',
     { from: calendarDay('First day'), to: calendarDay('Last day'), zone: timeZone('Time zone of the days') },
   ),
   ask_summary: versioned(
     'ask_summary',
-    'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
+    'Request a summary of a session from the daemon; answered by `session_summary` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
     },
   ),
   release: versioned(
     'release',
-    'Ask the daemon to end what holds a session on its machine; answered by `session_released` or `failure`.',
+    'Ask the daemon to close the program that has a session open on its machine; answered by `session_released` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
-      stopTurn: maybe(flag('Also while it works')),
+      stopTurn: maybe(flag('Even while the program works')),
     },
   ),
   ask_desk: versioned(
     'ask_desk',
-    'Ask the daemon how to go on with a session on its machine; answered by `session_desk` or `failure`.',
+    'Ask the daemon how to continue a session on its machine; answered by `session_desk` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
-      letGo: flag('The daemon first ends its own idle process of the session'),
+      letGo: flag('The daemon first stops its own idle process of the session'),
     },
   ),
 } as const;
@@ -156,17 +160,17 @@ export const commands = {
 export const replies = {
   page: versioned('page', 'A page of history.', {
     messages: list(Message, 'In chronological order'),
-    hasMore: flag('More were left out'),
+    hasMore: flag('There are more'),
     oldestUuid: nullable(opaque('First uuid')),
     newestUuid: nullable(opaque('Last uuid')),
   }),
   items: versioned(
     'items',
-    'A page of items: this head, a line break, and the text of the object from `"messages":` on, which is not decoded.',
+    'A page of items: this head, a line break, and the text of the object from `"messages":` on. The gateway does not decode that text.',
     {
       version: version('Version of the session'),
-      reset: maybe(flag('What the app has is to be dropped')),
-      hasMore: flag('More were left out'),
+      reset: maybe(flag('The app drops its copy')),
+      hasMore: flag('There are more'),
       oldestUuid: nullable(opaque('First uuid')),
       newestUuid: nullable(opaque('Last uuid')),
     },
@@ -184,72 +188,86 @@ export const replies = {
     'The settings of a new session, as the daemon reports them.',
     Type.Omit(AgentSettings, ['deviceId', 'agentType']).properties,
   ),
-  item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
-  device_pong: versioned('device_pong', 'The daemon answered.', {}),
-  device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),
-  device_hits: versioned('device_hits', 'The messages, as the daemon found them.', {
-    hits: list(Type.Object({ sessionId: id("The agent's native session id"), ...hit }), 'In its order', {
+  item_content: versioned('item_content', 'The piece of content from the daemon.', piece),
+  device_pong: versioned('device_pong', 'The daemon responded.', {}),
+  device_folders: versioned('device_folders', 'The folder, from the answer of the daemon.', folder),
+  device_hits: versioned('device_hits', 'The messages that the daemon found.', {
+    hits: list(Type.Object({ sessionId: id("The agent's native session id"), ...hit }), 'In the order of the daemon', {
       maxItems: searchLimits.hits,
     }),
-    more: maybe(flag('It stopped early')),
+    more: maybe(flag('The search stopped early')),
   }),
   device_files: versioned(
     'device_files',
-    'The answer of the daemon: this head, a line break, and its fields in camelCase as the text of an object, which is not decoded.',
+    'The answer of the daemon: this head, a line break, and its fields in camelCase as the text of an object. The receiver does not decode that text.',
     {},
   ),
-  device_spending: versioned('device_spending', 'The figures, as the daemon answered.', { days: usageDays, since }),
+  device_spending: versioned('device_spending', 'The usage figures from the daemon.', { days: usageDays, since }),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),
   session_released: versioned('session_released', 'The outcome of the release.', {
     result: text('One of the results of `force_quit_result`'),
-    detail: maybe(text('For people')),
+    detail: maybe(text('Text for people')),
   }),
   session_desk: versioned('session_desk', 'The answer of the daemon.', {
-    free: flag('Nothing of the daemon is in the way'),
+    free: flag('True if nothing blocks the session; otherwise `why` has the reason'),
     ...deskAnswer,
   }),
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),
-    error: text('For people'),
-    scopes: maybe(list(text('A comparison', { maxLength: 64 }), 'What can be compared instead', { maxItems: 16 })),
+    error: text('Text for people'),
+    scopes: maybe(
+      list(text('A comparison', { maxLength: 64 }), 'Comparisons that are possible instead', { maxItems: 16 }),
+    ),
   }),
 } as const;
 
 export const controls = {
   device_closed: versioned('device_closed', 'Close the live socket of a device and forget its credential.', {
     deviceId: id('Device id'),
-    why: oneOf(['deleted', 'revoked'], 'Deleted closes 4404, revoked 4401'),
+    why: oneOf(['deleted', 'revoked'], '`deleted` closes with 4404, `revoked` with 4401'),
   }),
-  user_revoked: versioned('user_revoked', 'Refuse older tokens of a user or login, and close their sockets.', {
+  user_revoked: versioned('user_revoked', 'Reject older tokens of a user or login, and close their sockets.', {
     subject: maybe(id('User id')),
     login: maybe(id('`sid` or `chain` of the tokens')),
     client: maybe(id('With `subject`: only tokens of this program')),
   }),
   device_contested: versioned(
     'device_contested',
-    'Two daemons use one registration: who owns the device keeps it for a while.',
+    'Two daemons use one registration: the gateway that owns the device keeps it for a while.',
     {
       deviceId: id('Device id'),
-      heldMs: Type.Integer({ description: 'For so long, from now on', minimum: 0, maximum: 3_600_000 }),
-      retryAfter: Type.Integer({ description: 'Seconds that the other one is told to wait', minimum: 1, maximum: 600 }),
+      heldMs: Type.Integer({
+        description: 'How long the gateway keeps the device from now, in milliseconds',
+        minimum: 0,
+        maximum: 3_600_000,
+      }),
+      retryAfter: Type.Integer({
+        description: 'Value of `Retry-After` for the other daemon',
+        minimum: 1,
+        maximum: 600,
+      }),
     },
   ),
   database_set_back: versioned(
     'database_set_back',
-    'The database lost what was written last: daemons connect again, and apps reload.',
-    { cause: text('The same for all that is said about it') },
+    'The database lost its latest writes: daemons reconnect, and apps reload.',
+    { cause: text('Id of the incident, equal in all messages about it') },
   ),
   gateway_drained: versioned(
     'gateway_drained',
-    'A gateway takes no more daemons, and lets its own go one after the other.',
+    'A gateway accepts no more daemons and releases its own one after the other.',
     {
       instance: text('The name of the gateway in the backplane'),
-      overMs: Type.Integer({ description: 'For so long the last of them is kept', minimum: 0, maximum: 86_400_000 }),
+      overMs: Type.Integer({
+        description: 'How long it keeps the last daemon, in milliseconds',
+        minimum: 0,
+        maximum: 86_400_000,
+      }),
     },
   ),
-  outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
+  outbox: versioned('outbox', 'The outbox has notifications to send.', {}),
 } as const;
 
 /** The first letter of a user frame, which selects its receivers. */

@@ -84,7 +84,7 @@ export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending'
 const images = maybe(
   list(
     text('`data:image/png;base64,…`; png, jpeg, gif or webp', { maxLength: limits.imageCharacters }),
-    'What the user attached; at most 8. Not for a daemon that declared other names of ours and not `images`',
+    'Attached images; at most 8. Never sent to a daemon that declared other capabilities but not `images`',
     { maxItems: limits.images },
   ),
 );
@@ -92,19 +92,19 @@ const images = maybe(
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
 
 const messageUuid = maybe(
-  id('Uuid of the item that the message of the user is, for a daemon with `transcript`: it was said to apps already'),
+  id('Uuid of the item for this message, for a daemon with `transcript`; apps already show it under this uuid'),
 );
 
 /** Only for a daemon with `controls`. */
 const chosen = {
   settings: maybe(
-    list(MessageSetting, 'Set before the agent gets a word; else the task ends with ERROR `SETTING_NOT_APPLIED`', {
+    list(MessageSetting, 'Apply before the agent gets the message; on failure send ERROR `SETTING_NOT_APPLIED`', {
       maxItems: settingLimits.choices,
     }),
   ),
   restricted: maybe(
     line(
-      'No person looks at it: `unattended` never takes a `danger` option, `agent` besides takes no mode but the default',
+      'No person supervises the session: with `unattended` the daemon refuses options marked `danger`, with `agent` it also refuses every mode but the default',
     ),
   ),
 };
@@ -117,11 +117,11 @@ const TaskStart = frame('task_start', 'Begin a new session and its first task.',
   project_path: maybe(path('Working directory hint')),
   images,
   message_uuid: messageUuid,
-  agent_type: maybe(line('Which of the agents in `X-Agents`; absent: the one that the device is registered for')),
+  agent_type: maybe(line('One of the agents in `X-Agents`; absent: the agent of the registration')),
   ...chosen,
 });
 
-const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
+const TaskResume = frame('task_resume', 'A follow-up in an existing session, or the answer to WAIT_FOR_USER.', {
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   session_id: id("The agent's native session id"),
   message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
@@ -129,17 +129,19 @@ const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_
   images,
   message_uuid: messageUuid,
   prompt_uuid: maybe(
-    id('The question that this answers, for a daemon with `prompts`. A choice is never applied to another question'),
+    id(
+      'The question that this answers, for a daemon with `prompts`. The daemon never applies a choice to another question',
+    ),
   ),
-  option_id: maybe(id('The option that was chosen')),
+  option_id: maybe(id('The chosen option')),
   fields: maybe(FieldValues),
-  digest: maybe(text('Of the question as the person saw it', { maxLength: 64 })),
-  answered_on: maybe(line('Where the person answered, for people: `by` of the question')),
+  digest: maybe(text('Digest of the question that the person saw', { maxLength: 64 })),
+  answered_on: maybe(line('The program in which the person answered, for display; becomes `by` of the question')),
   desk: deskChoice,
   steer: maybe(
     oneOf(
       ['next'],
-      'For a daemon with `steer`: the message was meant for the turn before, which was over when it arrived. It becomes `steer` of the item',
+      'For a daemon with `steer`: the message was meant for the previous turn, which was over when it arrived. Becomes `steer` of the item',
     ),
   ),
   ...chosen,
@@ -147,7 +149,7 @@ const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_
 
 const TaskSteer = frame(
   'task_steer',
-  'A message into the turn of `into`. Answered by the event STEERED; the agent gets it at most once. Only for a daemon that declared `steer`.',
+  'A message for the running turn of the task `into`. Answered by the event STEERED; the agent gets the message at most once. Only for a daemon that declared `steer`.',
   {
     task_id: id('The task that carries the message'),
     into: id('The task whose turn gets the message'),
@@ -163,18 +165,18 @@ const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowled
 });
 
 const GetMessages = frame('get_messages', 'Ask for a page of history. Answered by `messages`.', {
-  request_id: id('Echoed by the answer'),
+  request_id: id('The answer repeats it'),
   session_id: id("The agent's native session id"),
   limit: Type.Integer({ description: 'Always present', minimum: 1, maximum: 200 }),
   before_uuid: maybe(id('Only messages before this one')),
   after_uuid: maybe(id('Only messages after this one')),
   parts: maybe(flag('Items instead of messages, for a daemon with `transcript`')),
-  changed: maybe(version('Only items that changed after this version, by `seq`; instead of a cursor')),
+  changed: maybe(version('Only items that changed after this version, ordered by `seq`; replaces the cursor')),
 });
 
 const WatchSession = frame('watch_session', 'Start sending `session_activity` for a session.', {
   session_id: id("The agent's native session id"),
-  file_path: maybe(path('Exactly what the daemon reported for the session; empty if it reported none')),
+  file_path: maybe(path('The path that the daemon reported for the session, unchanged; empty if it reported none')),
 });
 
 const UnwatchSession = frame('unwatch_session', 'Stop sending `session_activity` for a session.', {
@@ -183,56 +185,58 @@ const UnwatchSession = frame('unwatch_session', 'Stop sending `session_activity`
 
 const VersionStatus = frame(
   'version_status',
-  "How the daemon's version compares with the policy for its agent type. After `update_required` the relay closes 4426.",
+  "How the daemon's version compares with the policy for its agent type. After `update_required` the relay closes the socket with 4426.",
   {
     status: oneOf(['current', 'update_available', 'update_required'], 'Verdict'),
-    your_version: line('What the daemon declared; empty if nothing'),
-    min_version: maybe(line('Below this the daemon is refused')),
-    recommended_version: maybe(line('Below this an update is suggested')),
+    your_version: line('The version that the daemon declared; empty if none'),
+    min_version: maybe(line('The relay refuses daemons below this version')),
+    recommended_version: maybe(line('The relay suggests an update below this version')),
     latest_version: maybe(line('Newest known version')),
-    changelog_url: maybe(path('What changed')),
-    message: maybe(text('For people')),
+    changelog_url: maybe(path('Address of the changelog')),
+    message: maybe(text('Text for people')),
   },
 );
 
 const UsageRequest = frame(
   'usage_request',
-  'Ask how full the context of a session is. Answered by `usage_response`. Only for a daemon that declared `usage`.',
-  { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
+  'Request the context usage of a session. Answered by `usage_response`. Only for a daemon that declared `usage`.',
+  { request_id: id('The answer repeats it'), session_id: id("The agent's native session id") },
 );
 
 const SpendingRequest = frame(
   'spending_request',
-  'Ask for the figures of use by day. Answered by `spending_response`. Only for a daemon that declared `spending`.',
+  'Request the daily usage figures. Answered by `spending_response`. Only for a daemon that declared `spending`.',
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     from: calendarDay('First day'),
-    to: calendarDay('Last day, at most 92 days in all'),
+    to: calendarDay('Last day; the range is at most 92 days'),
     zone: timeZone('Time zone of the days (IANA), such as `Europe/Paris`'),
   },
 );
 
 const SettingsRequest = frame(
   'settings_request',
-  'Ask what can be chosen in a session, or choose. Answered by `settings_response`. Only for a daemon that declared `settings`.',
+  'Request the settings of a session, or change one. Answered by `settings_response`. Only for a daemon that declared `settings`.',
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     session_id: id("The agent's native session id"),
     change: maybe(ChosenSetting),
     known: maybe(
-      flag('Only known values: start no process of an agent. Only for a daemon with `controls`, as the rest'),
+      flag(
+        'Report known values only, and do not start a process of the agent. Only for a daemon with `controls`, like the next two fields',
+      ),
     ),
-    keep: maybe(flag('The change is also the default of this agent')),
-    changed_on: maybe(line('Where the person chose, for people')),
+    keep: maybe(flag('Make the change the default of this agent too')),
+    changed_on: maybe(line('The program in which the person chose, for display')),
   },
 );
 
 const AgentSettingsRequest = frame(
   'agent_settings_request',
-  'Ask with which settings a new session of an agent begins, or set a default. Answered by `agent_settings_response`. Only for a daemon that declared `controls`.',
+  'Request the initial settings of new sessions of an agent, or set a default. Answered by `agent_settings_response`. Only for a daemon that declared `controls`.',
   {
-    request_id: id('Echoed by the answer'),
-    agent_type: maybe(line('Which of the agents in `X-Agents`; absent: the one that the device is registered for')),
+    request_id: id('The answer repeats it'),
+    agent_type: maybe(line('One of the agents in `X-Agents`; absent: the agent of the registration')),
     project_path: maybe(path('The folder of the session')),
     change: maybe(
       Type.Object(
@@ -240,28 +244,28 @@ const AgentSettingsRequest = frame(
         { description: 'The default to set' },
       ),
     ),
-    changed_on: maybe(line('Where the person chose, for people')),
+    changed_on: maybe(line('The program in which the person chose, for display')),
   },
 );
 
 const ContentRequest = frame(
   'content_request',
-  'Ask for a piece of what an item names: an image, or the whole output of a tool. Answered by `content_response`. Only for a daemon that declared `content`.',
+  "Request a piece of an item's content: an image, or the whole output of a tool. Answered by `content_response`. Only for a daemon that declared `content`.",
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     session_id: id("The agent's native session id"),
     uuid: id('The item'),
     name: id('`data` of its part, or of one of its images'),
     offset: count('First byte of the piece'),
-    limit: Type.Integer({ description: 'Bytes, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+    limit: Type.Integer({ description: 'Maximum number of bytes', minimum: 1, maximum: transcriptLimits.pieceBytes }),
   },
 );
 
 const GetFolders = frame(
   'get_folders',
-  'Ask for the folders in a folder of the machine. Answered by `folders`. Only for a daemon that declared `browse`.',
+  'Request the subfolders of a folder on the machine. Answered by `folders`. Only for a daemon that declared `browse`.',
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     path: path('The folder; empty: the folders in which the daemon lets agents work'),
   },
 );
@@ -269,69 +273,73 @@ const GetFolders = frame(
 const SearchRequest = frame(
   'search_request',
   'Search all transcripts of the machine. Answered by `search_response`. Only for a daemon that declared `search`.',
-  { request_id: id('Echoed by the answer'), query: searchQuery },
+  { request_id: id('The answer repeats it'), query: searchQuery },
 );
 
-const aboutFiles = { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") };
+const aboutFiles = { request_id: id('The answer repeats it'), session_id: id("The agent's native session id") };
 const scope = scopeName('The comparison');
-const turn = maybe(id('With `turn`: the uuid of the message that began it; absent: the newest'));
+const turn = maybe(id('With scope `turn`: the uuid of the message that began the turn; absent: the newest turn'));
 
 const GetChanges = frame(
   'get_changes',
-  'Ask for the files that differ. Answered by `changes`. Only for a daemon that declared `changes`.',
+  'Request the list of changed files. Answered by `changes`. Only for a daemon that declared `changes`.',
   {
     ...aboutFiles,
     scope,
     turn,
-    after: maybe(path('Only files behind this one')),
-    limit: Type.Integer({ description: 'Files, at most', minimum: 1, maximum: changeLimits.changes }),
+    after: maybe(path('Only files after this one')),
+    limit: Type.Integer({ description: 'Maximum number of files', minimum: 1, maximum: changeLimits.changes }),
   },
 );
 
 const GetDiff = frame(
   'get_diff',
-  'Ask how a file differs. Answered by `diff`. Only for a daemon that declared `changes`.',
+  'Request the diff of a file. Answered by `diff`. Only for a daemon that declared `changes`.',
   { ...aboutFiles, scope, turn, path: path('The file'), from: maybe(count('First hunk')) },
 );
 
 const GetFiles = frame(
   'get_files',
-  'Ask for the entries of a folder, or for files by name. Answered by `files`. Only for a daemon that declared `changes` and `browse`.',
+  'Request the entries of a folder, or search for files by name. Answered by `files`. Only for a daemon that declared `changes` and `browse`.',
   {
     ...aboutFiles,
     path: maybe(path('The folder; absent: the root of the session')),
-    find: maybe(text('Letters of the path, in this order', { maxLength: limits.folderCharacters })),
+    find: maybe(text('Letters that the path contains, in this order', { maxLength: limits.folderCharacters })),
   },
 );
 
 const GetFile = frame(
   'get_file',
-  'Ask for a piece of a file. Answered by `file`. Only for a daemon that declared `changes` and `browse`.',
+  'Request a piece of a file. Answered by `file`. Only for a daemon that declared `changes` and `browse`.',
   {
     ...aboutFiles,
     path: path('The file'),
-    side: maybe(oneOf(['now', 'before'], '`before`: as it was in the commit with which `scope` compares')),
+    side: maybe(oneOf(['now', 'before'], '`before`: the version in the commit that `scope` compares with')),
     scope: maybe(scope),
     turn,
     offset: Type.Integer({ description: 'First byte', minimum: 0 }),
-    limit: Type.Integer({ description: 'Bytes of text, at most', minimum: 1, maximum: changeLimits.pieceBytes }),
+    limit: Type.Integer({
+      description: 'Maximum number of bytes of text',
+      minimum: 1,
+      maximum: changeLimits.pieceBytes,
+    }),
   },
 );
 
 const ContextRequest = frame(
   'context_request',
-  'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
+  'Request a summary of a session. Answered by `context_response`; a daemon can also ignore it. Without `include` it is the older form of `usage_request`, only for a daemon that declared `context` but not `usage`.',
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     session_id: id("The agent's native session id"),
     include: maybe(
       Type.Object(
         {
           initial_prompt: maybe(flag('The first message')),
-          recent_messages: maybe(count('How many of the newest messages')),
-          last_tool_use: maybe(flag('What the agent did last')),
+          recent_messages: maybe(count('Number of newest messages to include')),
+          last_tool_use: maybe(flag('The latest tool use of the agent')),
         },
-        { description: 'What the summary should hold' },
+        { description: 'Fields to include in the summary' },
       ),
     ),
   },
@@ -339,21 +347,21 @@ const ContextRequest = frame(
 
 const ForceQuitSession = frame(
   'force_quit_session',
-  'End the program on the machine that holds a session, because its user wants to go on in an app. Answered by `force_quit_result`, or by nothing.',
+  'Close the program on the machine that has a session open, because the user wants to continue in an app. Answered by `force_quit_result`; a daemon can also ignore it.',
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     session_id: id("The agent's native session id"),
-    stop_turn: maybe(flag('Also while it works, for a daemon with `desk`')),
+    stop_turn: maybe(flag('Even while the program works, for a daemon with `desk`')),
   },
 );
 
 const DeskRequest = frame(
   'desk_request',
-  'Ask how a person goes on with a session on the machine. Answered by `desk_response`. Only for a daemon that declared `desk`.',
+  'Request instructions to continue a session on the machine. Answered by `desk_response`. Only for a daemon that declared `desk`.',
   {
-    request_id: id('Echoed by the answer'),
+    request_id: id('The answer repeats it'),
     session_id: id("The agent's native session id"),
-    let_go: flag('The daemon first ends its own idle process of the session'),
+    let_go: flag('The daemon first stops its own idle process of the session'),
   },
 );
 

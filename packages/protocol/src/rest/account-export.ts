@@ -19,45 +19,45 @@ const account = record('ExportedAccount', 'The person.', {
   id: id('User id'),
   email: maybe(line('E-mail address')),
   name: maybe(line('Name')),
-  createdAt: maybe(time('Creation; only of accounts of this relay')),
-  secondFactor: maybe(Type.Boolean({ description: 'A sign-in takes a one-time code besides the password' })),
+  createdAt: maybe(time('Creation time; only for accounts of this relay')),
+  secondFactor: maybe(Type.Boolean({ description: 'Sign-in requires a one-time code in addition to the password' })),
 });
 
 const signIn = record('ExportedSignIn', 'A browser that is signed in.', {
-  createdAt: time('Since when'),
-  expiresAt: time('Until when, unless it is used'),
-  address: maybe(line('Where it signed in from')),
-  browser: maybe(text('What it calls itself')),
+  createdAt: time('Start'),
+  expiresAt: time('Expiry; use extends it'),
+  address: maybe(line('Network address of the sign-in')),
+  browser: maybe(text('User agent of the browser')),
 });
 
 const passkey = record('ExportedPasskey', 'A key of a device that signs the person in.', {
   name: line('Its name'),
   createdAt: time('When it was added'),
   lastUsedAt: maybe(time('When it last signed in')),
-  synced: Type.Boolean({ description: 'A password manager takes it to other devices' }),
+  synced: Type.Boolean({ description: 'A password manager syncs it to other devices' }),
 });
 
-const application = record('ExportedApplication', 'A program that acts for the person.', {
+const application = record('ExportedApplication', 'A program with access to the account.', {
   clientId: line('Its id'),
   name: line('Its name'),
-  scopes: list(line('Scope'), 'What it may do'),
-  authorizedAt: time('Since when'),
-  lastUsedAt: maybe(time('When it last got a token')),
+  scopes: list(line('Scope'), 'Its scopes'),
+  authorizedAt: time('Start'),
+  lastUsedAt: maybe(time('Time of its latest token')),
 });
 
-const invitation = record('ExportedInvitation', 'A link that the person made for someone else.', {
+const invitation = record('ExportedInvitation', 'An invitation link that the person created.', {
   createdAt: time('When'),
-  expiresAt: maybe(time('Until when')),
-  usedAt: maybe(time('When an account was created with it')),
+  expiresAt: maybe(time('Expiry')),
+  usedAt: maybe(time('When it was used to create an account')),
 });
 
-const registration = record('ExportedRegistration', 'A machine that asked to be registered.', {
+const registration = record('ExportedRegistration', 'A machine that requested registration.', {
   hostname: line('Host name'),
   deviceName: line('Display name'),
   agentType: line('Agent type name'),
-  requestedFrom: line('Address that asked'),
-  requestedAt: time('When it asked'),
-  state: line('What became of it'),
+  requestedFrom: line('Network address of the request'),
+  requestedAt: time('Time of the request'),
+  state: line('State of the request'),
 });
 
 const device = record('ExportedDevice', 'A device of the person.', {
@@ -66,61 +66,61 @@ const device = record('ExportedDevice', 'A device of the person.', {
   connections: ConnectionList.properties.connections,
   commands: list(
     record('ExportedCommands', 'The slash commands of its agent.', {
-      sessionId: maybe(line("Only in this session: the agent's own id")),
-      project: maybe(text('Only in this folder', { maxLength: limits.pathCharacters })),
+      sessionId: maybe(line('Native id of the session, for commands of one session')),
+      project: maybe(text('Folder, for commands of one project', { maxLength: limits.pathCharacters })),
       commands: CommandList.properties.commands,
     }),
-    'As the daemon last said',
+    'As in the latest report of the daemon',
   ),
 });
 
 const session = record('ExportedSession', 'A session of the person.', {
   ...Session.properties,
-  filePath: text('File of the agent on the device; empty if unknown', { maxLength: limits.pathCharacters }),
-  earlierIds: list(sessionId('An id'), 'Ids that the session once had'),
+  filePath: text('Transcript file on the device; empty if unknown', { maxLength: limits.pathCharacters }),
+  earlierIds: list(sessionId('An id'), 'Former ids of the session'),
 });
 
 const task = record('ExportedTask', 'One run inside a session.', {
   id: id('Task id'),
   sessionId: sessionId('Canonical session id'),
-  kind: oneOf(taskKinds, 'A first message or a later one'),
+  kind: oneOf(taskKinds, 'First message of its session, or a later one'),
   state: oneOf(taskStates, 'State'),
   createdAt: time('Accepted'),
   sentAt: maybe(time('Written to the device')),
   finishedAt: maybe(time('Ended')),
-  instruction: maybe(text('The message, until the task has ended')),
+  instruction: maybe(text('The message, until the task is settled')),
   images: maybe(
-    list(text('An image as a data URL', { maxLength: limits.imageCharacters }), 'Until the task has ended', {
+    list(text('An image as a data URL', { maxLength: limits.imageCharacters }), 'Images, until the task is settled', {
       maxItems: limits.images,
     }),
   ),
-  result: maybe(text('What is kept of the result')),
-  error: maybe(Type.Object({ code: line('Code'), error: text('For people') })),
-  note: maybe(text('How the outcome was learned')),
+  result: maybe(text('The stored part of the result')),
+  error: maybe(Type.Object({ code: line('Code'), error: text('Text for people') })),
+  note: maybe(text('How the relay learned the outcome')),
 });
 
-const question = record('ExportedQuestion', 'A question of an agent, open or ended within 30 days.', {
+const question = record('ExportedQuestion', 'A question of an agent, open or closed within 30 days.', {
   id: id('Id of the question'),
   sessionId: sessionId('Canonical session id'),
   state: line('open, answered, closed, failed, superseded or expired'),
   askedAt: time('When it was asked'),
   answeredAt: maybe(time('When it was answered')),
-  option: maybe(id('The option that was chosen')),
+  option: maybe(id('The chosen option')),
 });
 
-const inboxItem = record('ExportedInboxItem', 'Something that waits for the person, or did within 30 days.', {
+const inboxItem = record('ExportedInboxItem', 'An inbox item, open or closed within 30 days.', {
   id: id('Item id'),
-  kind: oneOf(inboxKinds, 'What it is'),
+  kind: oneOf(inboxKinds, 'Kind of the item'),
   state: line('open, snoozed or closed'),
-  createdAt: time('When it began to wait'),
-  snoozedUntil: maybe(time('Until when it is hidden')),
+  createdAt: time('When it was opened'),
+  snoozedUntil: maybe(time('When it is shown again')),
   closedAt: maybe(time('When it was closed')),
-  closedBy: maybe(line('By what')),
+  closedBy: maybe(line('Cause of the closing')),
 });
 
 const request = record(
   'ExportedRequest',
-  'A request with an Idempotency-Key; its answer is among the sessions and tasks.',
+  'A request with an Idempotency-Key; its result is among the sessions and tasks.',
   {
     route: line('Route'),
     key: line('The key'),
@@ -131,38 +131,41 @@ const request = record(
 
 export const AccountExport = record(
   'AccountExport',
-  'Everything that the relay keeps of a person. No secret and no hash of one; of what was deleted, nothing.',
+  'All data that the relay stores about a person, without secrets, hashes of secrets and deleted data.',
   {
     exportedAt: time('When'),
     account,
-    signInMethods: list(line('`credential` is a password; else the service'), 'How the person signs in here'),
+    signInMethods: list(
+      line('`credential` is a password; otherwise the id of the sign-in service'),
+      'Sign-in methods of the person',
+    ),
     signIns: list(signIn, 'Browsers', many),
     passkeys: list(passkey, 'Passkeys', { maxItems: 100 }),
     applications: list(application, 'Programs'),
     invitations: list(invitation, 'Invitations', many),
     registrations: list(registration, 'Registrations of the last hour', many),
-    audit: list(AuditEntry, 'What was done in the name of the person', many),
+    audit: list(AuditEntry, 'Audit log of the person', many),
     deviceKeys: list(DeviceKey, 'Registration keys that have not expired', { maxItems: maxDeviceKeys }),
     acpTokens: list(AcpToken, 'Tokens of ACP clients that are valid', { maxItems: maxAcpTokens }),
     devices: list(device, 'Devices', { maxItems: limits.devices }),
     sessions: list(session, 'Sessions', many),
-    tasks: list(task, 'Tasks, by session', many),
-    questions: list(question, 'Questions, in the order in which they were asked', many),
+    tasks: list(task, 'Tasks, grouped by session', many),
+    questions: list(question, 'Questions, oldest first', many),
     schedules: list(ExportedSchedule, 'Messages that repeat, with their newest runs', { maxItems: limits.schedules }),
     watchedSessions: list(sessionId('Canonical session id'), 'Sessions that the person watches', {
       maxItems: limits.watchedSessions,
     }),
-    notifications: list(NotificationList.properties.notifications.items, 'Of the last 30 days', many),
-    inbox: list(inboxItem, 'What waits, and what was closed within 30 days', many),
-    subscriptions: list(Subscription, 'Addresses at which the person is notified', { maxItems: maxSubscriptions }),
+    notifications: list(NotificationList.properties.notifications.items, 'Notifications of the last 30 days', many),
+    inbox: list(inboxItem, 'Open inbox items, and items closed within 30 days', many),
+    subscriptions: list(Subscription, 'Notification addresses of the person', { maxItems: maxSubscriptions }),
     notificationSettings: list(
-      record('ExportedNotificationSettings', 'The choice of the person.', {
+      record('ExportedNotificationSettings', 'Level chosen by the person.', {
         causes: CauseLevels,
         quietHours: maybe(QuietHours),
       }),
-      'Settings of notifications, where the person chose any',
+      'Notification settings, if the person changed any',
       { maxItems: 1 },
     ),
-    requests: list(request, 'Of the last day', many),
+    requests: list(request, 'Requests of the last day', many),
   },
 );

@@ -8,7 +8,8 @@ export const acpTokenIdleSeconds = 90 * 24 * 60 * 60;
 export const acpScopes = ['sessions:read', 'sessions:write'] as const;
 
 const scopes = Type.Array(oneOf(acpScopes, 'Scope'), {
-  description: '`sessions:read` to read and list; with `sessions:write` also to prompt, to answer and to cancel',
+  description:
+    '`sessions:read` allows reading and listing; `sessions:write` also allows prompts, answers and cancelling',
   minItems: 1,
   maxItems: acpScopes.length,
   uniqueItems: true,
@@ -16,29 +17,29 @@ const scopes = Type.Array(oneOf(acpScopes, 'Scope'), {
 
 const token = {
   id: id('Id of the token'),
-  deviceId: id('The device that it leads to'),
-  name: line('The client that it is for; empty if nothing was said'),
+  deviceId: id('The device that it gives access to'),
+  name: line('Name of its client; empty if none was given'),
   scopes,
-  createdAt: time('When it was made'),
-  usedAt: maybe(time('When a client was last connected with it')),
-  expiresAt: time('Until when it is valid, if no client uses it'),
+  createdAt: time('Creation time'),
+  usedAt: maybe(time('Time of the latest connection with it')),
+  expiresAt: time('Expiry, unless a client uses it before'),
 };
 
-export const CreateAcpToken = record('CreateAcpToken', 'Make a token for an ACP client.', {
-  deviceId: id('The device that it leads to'),
-  name: maybe(text('The client that it is for', { maxLength: limits.nameCharacters })),
+export const CreateAcpToken = record('CreateAcpToken', 'Create a token for an ACP client.', {
+  deviceId: id('The device that it gives access to'),
+  name: maybe(text('Name of its client', { maxLength: limits.nameCharacters })),
   scopes: maybe(scopes),
 });
 
-export const CreatedAcpToken = record('CreatedAcpToken', 'The token, which is shown once.', {
+export const CreatedAcpToken = record('CreatedAcpToken', 'The new token. Its secret is shown only once.', {
   ...token,
-  url: line('The address that the client is given'),
+  url: line('The address to enter in the client'),
   token: line('The secret, as a bearer token'),
 });
 
 export const AcpToken = record('AcpToken', 'A token of an ACP client, without its secret.', token);
 
-export const AcpTokenList = record('AcpTokenList', 'Tokens of ACP clients that are valid.', {
+export const AcpTokenList = record('AcpTokenList', 'Valid tokens of ACP clients.', {
   tokens: list(AcpToken, 'Newest first', { maxItems: maxAcpTokens }),
 });
 

@@ -24,22 +24,25 @@ export const changeLimits = {
 
 const path = (description: string) => opaque(description, limits.pathCharacters);
 const hidden = maybe(
-  text('Its content is not sent: `secret`, `large`, `outside` or `missing` (not on the machine); others may come', {
-    maxLength: 64,
-  }),
+  text(
+    'Why the daemon does not send its content: `secret`, `large`, `outside` or `missing` (not on the machine); new values can be added',
+    {
+      maxLength: 64,
+    },
+  ),
 );
 
-export const Change = record('Change', 'A file that differs.', {
+export const Change = record('Change', 'A changed file.', {
   path: path('From the root of the session, with `/`'),
-  change: word(['edit', 'add', 'delete', 'move', 'mode', 'type', 'submodule', 'conflict'], 'What happened to it'),
-  from: maybe(path('Where it was before a move')),
+  change: word(['edit', 'add', 'delete', 'move', 'mode', 'type', 'submodule', 'conflict'], 'Kind of the change'),
+  from: maybe(path('Path before a move')),
   added: maybe(count('Lines')),
   removed: maybe(count('Lines')),
-  binary: maybe(flag('It is not a text')),
+  binary: maybe(flag('The file is not text')),
   bytes: maybe(count('Size now')),
   was: maybe(count('Size before')),
-  lfs: maybe(flag('Its content is at a Git LFS server')),
-  raw: maybe(flag('The name is not UTF-8: its bytes are written as `%XX`, and it cannot be read')),
+  lfs: maybe(flag('Its content is on a Git LFS server')),
+  raw: maybe(flag('The name is not UTF-8: its bytes appear as `%XX`, and the file cannot be read')),
   hidden,
 });
 
@@ -48,41 +51,46 @@ export const scopeName = (description: string) => oneOf(changeScopes, descriptio
 /** Members of the answers, the same on every plane. */
 export const changeList = {
   scope: text('The comparison', { maxLength: 64 }),
-  scopes: list(text('A comparison', { maxLength: 64 }), 'What can be compared here', { maxItems: 16 }),
-  root: maybe(path('The folder to which the paths belong')),
-  branch: maybe(line('The branch; absent: none')),
-  head: maybe(line('The commit')),
-  since: maybe(text('The time with which the files are compared (ISO 8601)', { maxLength: limits.timeCharacters })),
-  about: maybe(flag('That time is not exact')),
-  state: maybe(text('What is in progress: merge, rebase or cherry-pick', { maxLength: 64 })),
-  files: list(Change, 'Changed, new and deleted ones, by folder', { maxItems: changeLimits.changes }),
-  more: maybe(flag('There are more: ask with `after`')),
-  count: maybe(count('All of them')),
+  scopes: list(text('A comparison', { maxLength: 64 }), 'Comparisons that are possible here', { maxItems: 16 }),
+  root: maybe(path('The folder that the paths are relative to')),
+  branch: maybe(line('Current branch; absent: none')),
+  head: maybe(line('Current commit')),
+  since: maybe(text('Time that the comparison starts from (ISO 8601)', { maxLength: limits.timeCharacters })),
+  about: maybe(flag('`since` is approximate')),
+  state: maybe(text('Operation in progress: merge, rebase or cherry-pick', { maxLength: 64 })),
+  files: list(Change, 'Changed, new and deleted files, sorted by folder', { maxItems: changeLimits.changes }),
+  more: maybe(flag('There are more files: request them with `after`')),
+  count: maybe(count('Total number of files')),
   added: maybe(count('Lines of all')),
   removed: maybe(count('Lines of all')),
   note: maybe(
-    text('Why there is no comparison with a commit: `none`, `outside`, `foreign`, `old` or `empty`; others may come', {
-      maxLength: 64,
-    }),
+    text(
+      'Why there is no comparison with a commit: `none`, `outside`, `foreign`, `old` or `empty`; new values can be added',
+      {
+        maxLength: 64,
+      },
+    ),
   ),
 };
 
-const hunks = list(Hunk, 'Lines that begin with `\\` are about the line before them', { maxItems: limits.listItems });
+const hunks = list(Hunk, 'Hunks of the diff. A line that begins with `\\` is a note about the line before it', {
+  maxItems: limits.listItems,
+});
 export const fileDiff = {
-  path: path('As asked'),
+  path: path('As in the request'),
   change: Change,
   hunks,
-  next: maybe(count('`from` of the next answer; absent: this was the last')),
-  head: maybe(line('The commit with which the file is compared')),
+  next: maybe(count('`from` for the next request; absent: this was the last piece')),
+  head: maybe(line('The commit that the file is compared with')),
 };
 
 export const folderEntries = {
-  path: path('As asked; empty: the root'),
+  path: path('As in the request; empty: the root'),
   entries: list(
     record('FileEntry', 'An entry of a folder.', {
       name: text('Its name', { maxLength: limits.pathCharacters }),
       path: path('From the root of the session'),
-      kind: word(['folder', 'file', 'link'], 'What it is'),
+      kind: word(['folder', 'file', 'link'], 'Kind of the entry'),
       bytes: maybe(Type.Integer({ description: 'Size', minimum: 0 })),
       changed: maybe(flag('It differs from the last commit')),
       hidden,
@@ -90,25 +98,25 @@ export const folderEntries = {
     'Folders first',
     { maxItems: changeLimits.entries },
   ),
-  more: maybe(flag('There are more than are named')),
+  more: maybe(flag('There are more entries than listed')),
 };
 
 export const filePiece = {
-  path: path('As asked'),
+  path: path('As in the request'),
   kind: text('text, image or other', { maxLength: 64 }),
   mime: maybe(line('Media type')),
   bytes: Type.Integer({ description: 'Size of the file', minimum: 0 }),
   text: maybe(text('A piece of the text', { maxLength: 2 * changeLimits.pieceBytes })),
   data: maybe(opaque('An image in base64', Math.ceil(changeLimits.imageBytes / 3) * 4)),
-  next: maybe(Type.Integer({ description: '`offset` of the next piece; absent: this was the last', minimum: 0 })),
+  next: maybe(Type.Integer({ description: '`offset` of the next piece; absent: this was the last piece', minimum: 0 })),
 };
 
-export const ChangeList = record('ChangeList', 'The files that differ.', changeList);
-export const FileDiff = record('FileDiff', 'How a file differs.', {
+export const ChangeList = record('ChangeList', 'The changed files.', changeList);
+export const FileDiff = record('FileDiff', 'The diff of a file.', {
   ...fileDiff,
-  includesEarlier: maybe(flag('The file had changes before the turn or the session, and they are among these')),
+  includesEarlier: maybe(flag('The diff includes changes from before the turn or the session')),
 });
-export const FileList = record('FileList', 'The entries of a folder, or the files that were found.', folderEntries);
+export const FileList = record('FileList', 'The entries of a folder, or the files found by name.', folderEntries);
 export const FilePiece = record('FilePiece', 'A piece of a file.', filePiece);
 
 export type Change = Static<typeof Change>;

@@ -52,33 +52,35 @@ export const messageRoles = ['USER', 'AGENT', 'SYSTEM'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
 export const Progress = record('Progress', 'The current action of the agent.', {
-  action: line('What it does'),
-  target: text('What it does it to; may be empty', { maxLength: limits.pathCharacters }),
-  at: time('When it said so'),
+  action: line('Name of the action'),
+  target: text('Target of the action; can be empty', { maxLength: limits.pathCharacters }),
+  at: time('When it reported the action'),
 });
 
 export const Prompt = record('Prompt', 'The question of the agent, while the session is `waiting`.', {
-  id: maybe(id('Names the question: an answer that gives it is never applied to another one')),
-  kind: maybe(word(promptKinds, 'Kind, where the daemon says it')),
+  id: maybe(id('Id of the question: the relay never applies an answer with this id to another question')),
+  kind: maybe(word(promptKinds, 'Kind, if the daemon reports it')),
   prompt: text('The question', { maxLength: limits.messageBytes }),
-  result: text('Full text to show; may be empty', { maxLength: limits.messageBytes }),
-  context: maybe(text('What the question is about: to be shown with it', { maxLength: limits.messageBytes })),
+  result: text('Full text to show; can be empty', { maxLength: limits.messageBytes }),
+  context: maybe(text('Subject of the question, to show with it', { maxLength: limits.messageBytes })),
   options: list(
     record('PromptOption', 'A choice.', {
-      id: maybe(id('Names the choice in an answer')),
+      id: maybe(id('Id of the choice, for the answer')),
       label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
-      kind: maybe(word(optionKinds, 'Of a permission; absent when the agent does not say')),
+      kind: maybe(word(optionKinds, 'For a permission; absent if the agent does not report it')),
     }),
-    'Choices; may be empty',
+    'Choices; can be empty',
     { maxItems: limits.promptOptions },
   ),
-  text: maybe(flag('Words may answer')),
+  text: maybe(flag('The question accepts a text as answer')),
   subject: maybe(Subject),
-  fields: maybe(list(QuestionField, 'Of a form', { maxItems: transcriptLimits.fields })),
-  person: maybe(flag('No agent answers it, whatever its scopes')),
-  expires: maybe(text('When it can no longer be answered (ISO 8601)', { maxLength: limits.timeCharacters })),
+  fields: maybe(list(QuestionField, 'Fields of a form', { maxItems: transcriptLimits.fields })),
+  person: maybe(flag('Only a person can answer; the relay refuses an agent with any scope')),
+  expires: maybe(text('Deadline for the answer (ISO 8601)', { maxLength: limits.timeCharacters })),
   digest: maybe(
-    text('Of what was asked: given back, the answer is refused when it is another question', { maxLength: 64 }),
+    text('Digest of the question. The relay refuses an answer with another digest', {
+      maxLength: 64,
+    }),
   ),
   at: time('When it was asked'),
 });
@@ -87,7 +89,7 @@ export const Prompt = record('Prompt', 'The question of the agent, while the ses
 export const queueVersion = id('Changes with every change of the queue');
 
 const sessionFields = {
-  id: sessionId('`<device_id>:<agent_type>:<native_session_id>`; a native id may contain colons and slashes'),
+  id: sessionId('`<device_id>:<agent_type>:<native_session_id>`; a native id can contain colons and slashes'),
   title: line('Human-readable title'),
   status: oneOf(sessionStatuses, 'State of the session'),
   agentType: line('Agent type name'),
@@ -95,20 +97,20 @@ const sessionFields = {
   projectPath: text('Working directory on the device; empty if unknown', { maxLength: limits.pathCharacters }),
   createdAt: time('Creation'),
   updatedAt: time('Last change'),
-  messageCount: count('Messages, as far as the relay knows'),
-  lastMessage: text('The last message, cut at 2 KiB; empty if unknown', { maxLength: limits.lastMessageBytes }),
-  archived: flag('Hidden from the ordinary list'),
-  watched: flag('The user gets notifications'),
+  messageCount: count('Number of messages that the relay knows of'),
+  lastMessage: text('The last message, truncated to 2 KiB; empty if unknown', { maxLength: limits.lastMessageBytes }),
+  archived: flag('Hidden from the default list'),
+  watched: flag('The user watches the session and gets its notifications'),
   notify: maybe(
-    oneOf(['all', 'off'], 'The user wants notifications of every cause, or none; absent: as in the settings'),
+    oneOf(['all', 'off'], 'Overrides the notification settings: every cause, or none; absent: no override'),
   ),
   pinned: maybe(Type.Literal(true, { description: 'Present while the user has pinned it' })),
-  unread: maybe(Type.Literal(true, { description: 'Present while something of the agent is unread, on every device' })),
-  newsAt: maybe(time('When the agent last said something, asked or failed; `upTo` of what was read')),
+  unread: maybe(Type.Literal(true, { description: 'Present while messages of the agent are unread, on every device' })),
+  newsAt: maybe(time("Time of the agent's latest message, question or failure; the `upTo` to send when it is read")),
   progress: maybe(Progress),
-  runningSince: maybe(time('When the running task was sent to its daemon; absent while none runs')),
+  runningSince: maybe(time('When the running task was sent to its daemon; absent while no task runs')),
   queue: maybe(
-    record('QueueState', 'Present while messages wait in the session.', { count: count('How many'), v: queueVersion }),
+    record('QueueState', 'Present while messages are queued.', { count: count('Number of messages'), v: queueVersion }),
   ),
   ...laterOfSession,
   prompt: maybe(Prompt),
@@ -130,10 +132,10 @@ export const Session = record('Session', 'A conversation between a user and an a
 
 export const Message = record('Message', 'One message of a conversation.', {
   uuid: id('Unique id'),
-  role: oneOf(messageRoles, 'Who said it'),
-  content: text('Text, cut at 256 KiB in attention frames and history', { maxLength: limits.messageBytes }),
-  timestamp: time('When it was said'),
-  truncated: maybe(Type.Literal(true, { description: 'Present when `content` was cut' })),
+  role: oneOf(messageRoles, 'Author'),
+  content: text('Text, truncated to 256 KiB in attention frames and history', { maxLength: limits.messageBytes }),
+  timestamp: time('Time of the message'),
+  truncated: maybe(Type.Literal(true, { description: 'Present if `content` is truncated' })),
   seq: maybe(itemFields.seq),
   v: itemFields.v,
   turn: itemFields.turn,
@@ -142,14 +144,14 @@ export const Message = record('Message', 'One message of a conversation.', {
 
 const page = {
   messages: list(Message, 'In chronological order'),
-  hasMore: flag('True when messages were left out'),
+  hasMore: flag('True if there are more messages'),
   oldestUuid: nullable(opaque('uuid of the first message returned')),
   newestUuid: nullable(opaque('uuid of the last message returned')),
-  v: maybe(version('Version of the session, with `parts=1` from a daemon that has it')),
+  v: maybe(version('Version of the session, with `parts=1` from a daemon that supports it')),
   reset: maybe(
     Type.Literal(true, {
       description:
-        'Present when `changed` could not be answered: this is the newest page, and what the app has is to be dropped',
+        'Present if the daemon could not answer `changed`: this is the newest page, and the app drops its copy',
     }),
   ),
 };
@@ -160,22 +162,22 @@ export const SessionDetail = record('SessionDetail', 'A session with its recent 
   ...sessionFields,
   ...page,
   messagesError: maybe(
-    record('MessagesError', 'Why `messages` is empty: the daemon could not be asked.', {
+    record('MessagesError', 'Why `messages` is empty: the relay could not get them from the daemon.', {
       code: line('DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SESSION_NOT_RESOLVED or SERVICE_UNAVAILABLE'),
-      error: text('For people'),
+      error: text('Text for people'),
     }),
   ),
 });
 
 export const SessionList = record('SessionList', 'Sessions of the user, newest `updatedAt` first.', {
   sessions: list(Session, 'Sessions', { maxItems: limits.sessionsPage }),
-  nextCursor: maybe(line('Give it back as `cursor` for the next page; absent on the last')),
+  nextCursor: maybe(line('Send it as `cursor` for the next page; absent on the last page')),
 });
 
 const boundedText = (description: string) => text(`${description}; at most 256 KiB of UTF-8`, { minLength: 1 });
 const queueTtlSeconds = maybe(
   Type.Integer({
-    description: 'How long it may wait for the device; 0 = not at all',
+    description: 'How long the message can wait for an offline device; 0 = not at all',
     minimum: 0,
     maximum: limits.queueTtlSeconds,
     default: 900,
@@ -188,7 +190,7 @@ const imageUrl = text('`data:image/png;base64,…`; png, jpeg, gif or webp, at m
 const images = maybe(
   Type.Array(imageUrl, {
     description:
-      'For the agent, with the text; at most 8 and 10 MiB together. Only for a device with `images` among its `capabilities`',
+      'Images for the agent, with the text; at most 8, and 10 MiB in total. Only for a device with `images` among its `capabilities`',
     maxItems: limits.images,
   }),
 );
@@ -198,12 +200,10 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
   message: boundedText('First instruction'),
   projectPath: maybe(text('Working directory on the device', { maxLength: limits.pathCharacters })),
   title: maybe(text('Title', { minLength: 1, maxLength: limits.nameCharacters })),
-  agentType: maybe(
-    text('One of the `agents` of the device; without it the one that it is registered for', { maxLength: 64 }),
-  ),
+  agentType: maybe(text('One of the `agents` of the device; absent: the agent of the registration', { maxLength: 64 })),
   pendingId: maybe(
     text(
-      'A ULID made by the app: the session is `PENDING-<it>` until its daemon names it, and is found by that for good',
+      'A ULID made by the app. The native session id is `PENDING-<ULID>` until the daemon names the session, and stays a valid alias',
       { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', maxLength: 26 },
     ),
   ),
@@ -215,8 +215,7 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
 
 const imagesUnconfirmed = maybe(
   Type.Literal('unconfirmed', {
-    description:
-      'The message has images, and the daemon of the device did not declare that it takes them: it may ignore them',
+    description: 'The message has images, but the daemon of the device did not declare `images` and can ignore them',
   }),
 );
 
@@ -235,13 +234,13 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
   deliver: maybe(
     oneOf(
       deliveries,
-      'now: into the turn that runs, for a device with `steer` among its `capabilities`; without a running turn as `next`. next, as without it: when the turn is over',
+      '`now`: into the running turn, for a device with `steer` among its `capabilities`; if no turn runs, the same as `next`. `next` (default): after the running turn',
     ),
   ),
   answers: maybe(
     nullable(
       id(
-        'The question that the words answer; null: none, it waits behind all questions. Absent: the oldest one, if any',
+        'The question that the text answers; null: no question, the message waits until all questions are closed. Absent: the oldest question, if there is one',
       ),
     ),
   ),
@@ -259,13 +258,13 @@ export const SentMessage = record('SentMessage', 'The message was accepted.', {
   state: oneOf(taskStates, 'State of the task'),
   message: Message,
   images: imagesUnconfirmed,
-  deliver: maybe(oneOf(deliveries, 'With `deliver: "now"` in the request. next: no turn ran')),
+  deliver: maybe(oneOf(deliveries, 'Present if the request has `deliver: "now"`. `next`: no turn was running')),
 });
 
-export const SentNow = record('SentNow', 'A queued message on its way into the turn that runs.', {
+export const SentNow = record('SentNow', 'A queued message on its way into the running turn.', {
   taskId: id('The task that carries it'),
   state: oneOf(taskStates, 'State of the task'),
-  deliver: oneOf(deliveries, 'next: no turn ran, and the message stays queued'),
+  deliver: oneOf(deliveries, '`next`: no turn was running, and the message stays queued'),
 });
 
 export const CancelSession = Type.Object(
@@ -273,29 +272,29 @@ export const CancelSession = Type.Object(
     which: maybe(
       oneOf(
         ['running', 'all'],
-        'running: only what runs, or what the agent asks. all: also everything that waits. Absent: what runs, else what the agent asks, else what waits longest',
+        '`running`: only the running task or the open question. `all`: queued tasks too. Absent: the running task, else the open question, else the oldest queued task',
       ),
     ),
-    taskId: maybe(id('Only this task, if it runs or asks; nothing that waits')),
+    taskId: maybe(id('Only this task, if it is running or waits for an answer; never a queued task')),
   },
-  { title: 'CancelSession', description: 'The task to cancel; may be left out.' },
+  { title: 'CancelSession', description: 'The task to cancel; optional.' },
 );
 
 export const CancelledTask = record('CancelledTask', 'The task was cancelled.', {
   taskId: id('Task id'),
   state: Type.Literal('cancelled'),
-  queued: maybe(list(id('Task id'), 'With `all`: the tasks that waited and were cancelled too')),
+  queued: maybe(list(id('Task id'), 'With `all`: the queued tasks that were cancelled too')),
 });
 
 export const UpdateSession = Type.Object(
   {
     title: maybe(text('New title', { minLength: 1, maxLength: limits.nameCharacters })),
-    archived: maybe(flag('Hide or show')),
-    pinned: maybe(flag('Pin, or take the pin away')),
+    archived: maybe(flag('Archive or restore')),
+    pinned: maybe(flag('Pin or unpin')),
     notify: maybe(
       oneOf(
         ['all', 'watched', 'off'],
-        'Notifications of this session: every cause, as in the settings for watched sessions, or none. `all` and `watched` watch it',
+        'Notifications of this session: every cause, as in the settings for watched sessions, or none. `all` and `watched` also watch the session',
       ),
     ),
   },
@@ -303,8 +302,8 @@ export const UpdateSession = Type.Object(
 );
 
 export const MarkRead = Type.Object(
-  { upTo: maybe(time('`newsAt` of the session as it was shown; absent: everything')) },
-  { title: 'MarkRead', description: 'Up to where the user has read; may be left out.' },
+  { upTo: maybe(time('`newsAt` of the session that the app shows; absent: everything is read')) },
+  { title: 'MarkRead', description: 'The time up to which the user has read; optional.' },
 );
 
 export const Task = record('Task', 'One run inside a session.', {
@@ -315,55 +314,55 @@ export const Task = record('Task', 'One run inside a session.', {
   createdAt: time('Accepted'),
   sentAt: maybe(time('Written to the daemon')),
   finishedAt: maybe(time('Ended')),
-  result: maybe(text('What the agent answered', { maxLength: limits.messageBytes })),
+  result: maybe(text('The answer of the agent', { maxLength: limits.messageBytes })),
   error: maybe(
-    record('TaskError', 'Why it did not complete.', { code: line('Task error code'), error: text('For people') }),
+    record('TaskError', 'Why it did not complete.', { code: line('Task error code'), error: text('Text for people') }),
   ),
-  note: maybe(text('How the outcome was learned, when no event of the daemon told it in time')),
-  into: maybe(id('The task whose turn it was sent to, also when it became an ordinary message')),
-  notBefore: maybe(time('When it joined its queue, or joins it in the state `later`')),
+  note: maybe(text('How the relay learned the outcome, if no event of the daemon reported it in time')),
+  into: maybe(id('The task whose turn it was sent to, even if it later became an ordinary message')),
+  notBefore: maybe(time('When it joined its queue; in the state `later`, when it will join')),
 });
 
 export const CommandList = record('CommandList', 'The slash commands of the agent of a session.', {
   commands: list(
     record('Command', 'A command.', {
       name: line('Without the slash'),
-      description: text('What it does; may be empty'),
-      inputHint: maybe(text('What to write behind it')),
+      description: text('Description; can be empty'),
+      inputHint: maybe(text('Hint for its arguments')),
     }),
-    'In the order of the daemon; empty if it never told any',
+    'In the order of the daemon; empty if the daemon never reported any',
     { maxItems: limits.slashCommands },
   ),
 });
 
-export const SessionContext = record('SessionContext', 'How full the context of a session is, as the daemon says.', {
+export const SessionContext = record('SessionContext', 'The context usage of a session, as the daemon reports it.', {
   sessionId: sessionId('Canonical session id'),
   usedTokens: nullable(count('Tokens in the context; null if the daemon does not know')),
-  maxTokens: nullable(count('Tokens that fit into it; null if the daemon does not know')),
-  details: Type.Object({}, { description: 'Everything the daemon said, as it said it' }),
+  maxTokens: nullable(count('Capacity of the context in tokens; null if the daemon does not know it')),
+  details: Type.Object({}, { description: 'The complete answer of the daemon, unchanged' }),
 });
 
 const summaryFields = {
-  title: text('Title; may be empty', { maxLength: 8192 }),
-  projectPath: text('Working directory; may be empty', { maxLength: 8192 }),
-  initialPrompt: maybe(text('The first message, cut at 8 KiB')),
+  title: text('Title; can be empty', { maxLength: 8192 }),
+  projectPath: text('Working directory; can be empty', { maxLength: 8192 }),
+  initialPrompt: maybe(text('The first message, truncated to 8 KiB')),
   recentMessages: list(
     record('SummaryMessage', 'One message.', {
-      role: oneOf(messageRoles, 'Who said it'),
-      content: text('Text, cut at 8 KiB'),
+      role: oneOf(messageRoles, 'Author'),
+      content: text('Text, truncated to 8 KiB'),
     }),
-    'The newest messages, oldest first; may be empty',
+    'The newest messages, oldest first; can be empty',
     { maxItems: 20 },
   ),
-  lastToolUse: maybe(text('What the agent did last')),
-  messageCount: nullable(count('Messages; null if the daemon does not say')),
-  startedAt: maybe(time('First message')),
+  lastToolUse: maybe(text('Latest tool use of the agent')),
+  messageCount: nullable(count('Number of messages; null if the daemon does not report it')),
+  startedAt: maybe(time('Time of the first message')),
   lastActivityAt: maybe(time('Last change')),
-  status: text('working, waiting_for_input, completed, errored or stale; others may come; may be empty'),
-  statusDetail: maybe(text('More, for people')),
+  status: text('working, waiting_for_input, completed, errored or stale; new values can be added; can be empty'),
+  statusDetail: maybe(text('Details for people')),
 };
-export const Summary = record('Summary', 'The subject of a session, as its daemon reports it.', summaryFields);
-export const SessionSummary = record('SessionSummary', 'The subject of a session, as its daemon reports it.', {
+export const Summary = record('Summary', 'The summary of a session, as its daemon reports it.', summaryFields);
+export const SessionSummary = record('SessionSummary', 'The summary of a session, as its daemon reports it.', {
   sessionId: sessionId('Canonical session id'),
   ...summaryFields,
 });
@@ -371,9 +370,9 @@ export const SessionSummary = record('SessionSummary', 'The subject of a session
 export const ReleasedSession = record('ReleasedSession', 'The outcome of a request to release a session.', {
   sessionId: sessionId('Canonical session id'),
   result: text(
-    'released: what held it is gone. not_held: nothing did. busy: it is in the middle of a turn. foreign: something else than the agent of this user holds it. shared: the same program runs other sessions. unknown_session: the device has no such session. failed. Others may come',
+    '`released`: the daemon closed the program. `not_held`: no program had the session open. `busy`: the program is in the middle of a turn. `foreign`: the session is open in a program that is not the agent of this user. `shared`: the same program runs other sessions. `unknown_session`: the device has no such session. `failed`: closing the program failed. New values can be added',
   ),
-  detail: maybe(text('More, for people')),
+  detail: maybe(text('Details for people')),
 });
 
 export type Summary = Static<typeof Summary>;

@@ -4,15 +4,15 @@ import { word } from '../transcript/question.ts';
 
 const when = (description: string) => text(`${description} (ISO 8601)`, { maxLength: limits.timeCharacters });
 
-export const Held = record('Held', 'A program on the machine that has the session open beside its daemon.', {
-  state: word(['idle', 'busy', 'waiting', 'unknown'], 'What it does'),
-  program: text('Its name, for people', { maxLength: 200 }),
+export const Held = record('Held', 'Another program on the machine that has the session open.', {
+  state: word(['idle', 'busy', 'waiting', 'unknown'], 'State of the program'),
+  program: text('Display name', { maxLength: 200 }),
   terminal: maybe(text('Its terminal', { maxLength: 64 })),
   why: maybe(word(['foreign', 'shared'], 'Why the daemon cannot close it')),
-  waits: maybe(text('What it waits for', { maxLength: 200 })),
+  waits: maybe(text('Reason why it waits', { maxLength: 200 })),
   since: when('Start of the program'),
-  at: when('Start of its state'),
-  sure: flag('The agent proves it; otherwise it is likely'),
+  at: when('Start of its current state'),
+  sure: flag('The agent confirms it; otherwise the daemon infers it'),
   ends: flag('The daemon can close it'),
 });
 
@@ -23,7 +23,7 @@ export type DeskChoice = (typeof deskChoices)[number];
 export const deskChoice = maybe(
   oneOf(
     deskChoices,
-    'While another program has the session open: `take` closes it first, `wait` sends when it was closed there. Absent: the daemon asks',
+    'While another program has the session open: with `take` the daemon closes that program first, with `wait` it sends the message after the program closes. Absent: the daemon asks',
   ),
 );
 
@@ -31,22 +31,29 @@ export const deskChoice = maybe(
 export const deskReasons = ['busy', 'question', 'held', 'waiting'] as const;
 
 const deskWhy = maybe(
-  word(deskReasons, 'Why it is not free: the agent works, a question is open, a program has it, or a message waits'),
+  word(
+    deskReasons,
+    'Why the session is blocked: the agent works, a question is open, another program has it, or a message waits',
+  ),
 );
-const command = maybe(text('For a POSIX shell on the machine; absent where it was never tried', { maxLength: 4096 }));
+const command = maybe(
+  text('Command for a POSIX shell on the machine; absent for an agent whose command is not verified', {
+    maxLength: 4096,
+  }),
+);
 const cwd = maybe(text('Working directory', { maxLength: limits.pathCharacters }));
 
 export const deskAnswer = { why: deskWhy, held: maybe(Held), command, cwd };
 
-export const DeskState = record('DeskState', 'How to go on with a session in a terminal.', {
+export const DeskState = record('DeskState', 'How to continue a session in a terminal.', {
   sessionId: sessionId('Canonical session id'),
-  free: flag('Nothing of the daemon is in the way'),
+  free: flag('True if nothing blocks the session; otherwise `why` has the reason'),
   ...deskAnswer,
   attach: text('The command of `relay` that shows the session in any terminal'),
 });
 
-export const ReleaseSession = record('ReleaseSession', 'How to release; may be left out.', {
-  stopTurn: maybe(flag('Also while the program works or waits for a person')),
+export const ReleaseSession = record('ReleaseSession', 'How to release the session; optional.', {
+  stopTurn: maybe(flag('Even while the program works or waits for a person')),
 });
 
 export type Held = Static<typeof Held>;

@@ -8,41 +8,41 @@ export const deviceKeyUses = { default: 1, max: 1000 } as const;
 
 const key = {
   id: id('Key id'),
-  name: line('What it is for; empty if nothing was said'),
-  uses: count('How many machines may register with it'),
-  used: count('How many have'),
-  createdAt: time('When it was made'),
-  expiresAt: time('Until when it is valid'),
+  name: line('Purpose; empty if none was given'),
+  uses: count('Number of machines that can register with it'),
+  used: count('Number of machines that registered'),
+  createdAt: time('Creation time'),
+  expiresAt: time('Expiry'),
 };
 
-export const CreateDeviceKey = record('CreateDeviceKey', 'Make a registration key.', {
+export const CreateDeviceKey = record('CreateDeviceKey', 'Create a registration key.', {
   ttlSeconds: maybe(
     Type.Integer({
-      description: `How long it is valid; ${deviceKeyTtl.default} if absent`,
+      description: `Lifetime in seconds; default: ${deviceKeyTtl.default}`,
       minimum: deviceKeyTtl.min,
       maximum: deviceKeyTtl.max,
     }),
   ),
   uses: maybe(
     Type.Integer({
-      description: `How many machines may register with it; ${deviceKeyUses.default} if absent`,
+      description: `Number of machines that can register with it; default: ${deviceKeyUses.default}`,
       minimum: 1,
       maximum: deviceKeyUses.max,
     }),
   ),
-  name: maybe(text('What it is for', { maxLength: limits.nameCharacters })),
+  name: maybe(text('Purpose', { maxLength: limits.nameCharacters })),
 });
 
-export const CreatedDeviceKey = record('CreatedDeviceKey', 'The key, which is shown once.', {
+export const CreatedDeviceKey = record('CreatedDeviceKey', 'The new key. Its secret is shown only once.', {
   ...key,
-  key: line('The secret: `relay-daemon register --key`'),
+  key: line('The secret for `relay-daemon register --key`'),
 });
 
 export const DeviceKey = record('DeviceKey', 'A registration key, without its secret.', key);
 
 export const DeviceKeyList = record(
   'DeviceKeyList',
-  'Registration keys that have not expired, used-up ones included.',
+  'Registration keys that have not expired, including used-up keys.',
   {
     keys: list(DeviceKey, 'Newest first', { maxItems: maxDeviceKeys }),
   },

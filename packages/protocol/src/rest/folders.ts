@@ -7,31 +7,33 @@ const path = (description: string) => text(description, { minLength: 1, maxLengt
 export const folder = {
   path: maybe(
     opaque(
-      'The folder, as the daemon spells it; absent: the top, which has the folders that the daemon allows',
+      'The folder, as the daemon spells it; absent: the top level, which lists the allowed folders',
       limits.pathCharacters,
     ),
   ),
-  parent: maybe(opaque('The folder around it; empty: the top; absent: this is the top', limits.pathCharacters)),
+  parent: maybe(
+    opaque('The parent folder; empty: the top level; absent: this is the top level', limits.pathCharacters),
+  ),
   folders: list(
-    record('Folder', 'A folder in it.', {
-      name: text('Its name; at the top its path', { minLength: 1, maxLength: limits.pathCharacters }),
-      path: path('Its path, to look into it or to work in it'),
+    record('Folder', 'A subfolder.', {
+      name: text('Its name; at the top level its path', { minLength: 1, maxLength: limits.pathCharacters }),
+      path: path('Its path, to list it or to start a session in it'),
     }),
-    'By name, hidden ones last',
+    'Sorted by name, hidden folders last',
     { maxItems: limits.folders },
   ),
-  more: maybe(flag('There are more than are named')),
+  more: maybe(flag('There are more folders than listed')),
 };
 
-export const BrowsedFolder = record('BrowsedFolder', 'A folder of the machine, as its daemon answered.', folder);
+export const BrowsedFolder = record('BrowsedFolder', 'A folder of the machine, as its daemon reports it.', folder);
 
 export const FolderList = record('FolderList', 'Folders of a device.', {
   recent: list(
     record('RecentFolder', 'The working directory of a session.', {
       path: path('Path on the device'),
-      usedAt: time('Last change of the newest session there'),
+      usedAt: time('Last change of the newest session in this folder'),
     }),
-    'Where sessions worked: the newest first, each once',
+    'Working directories of sessions, without duplicates, newest first',
     { maxItems: limits.recentFolders },
   ),
   browsed: maybe(BrowsedFolder),

@@ -33,35 +33,39 @@ export const inboxLimits = {
 
 const kind = oneOf(
   inboxKinds,
-  '`question`: an agent asks. `failure`: a task failed, was lost or expired. `unknown`: it is unknown whether a message arrived. `finished`: a turn of a watched session ended. `device`: a machine is away while work waits, or two use one registration. `missed`: a run of a schedule was missed',
+  '`question`: an agent asks a question. `failure`: a task failed, was lost or expired. `unknown`: the relay does not know whether a message arrived. `finished`: a turn of a watched session completed. `device`: a machine is offline while tasks wait, or two machines use one registration. `missed`: a run of a schedule was missed',
 );
 
 const countOf = (what: string) => count(`Open items of kind \`${what}\``);
-export const InboxCounts = record('InboxCounts', 'Open items. Counted in one place; equal at equal `version`.', {
-  question: countOf('question'),
-  failure: countOf('failure'),
-  unknown: countOf('unknown'),
-  finished: countOf('finished'),
-  device: countOf('device'),
-  missed: maybe(count('Open items of kind `missed`; absent: none')),
-  snoozed: count('Hidden for a while, and in no other number'),
-  total: count('All open items'),
-  badge: count('For a badge: question, unknown and failure'),
-});
+export const InboxCounts = record(
+  'InboxCounts',
+  'Numbers of open items. Answers with the same `version` have the same numbers.',
+  {
+    question: countOf('question'),
+    failure: countOf('failure'),
+    unknown: countOf('unknown'),
+    finished: countOf('finished'),
+    device: countOf('device'),
+    missed: maybe(count('Open items of kind `missed`; absent: none')),
+    snoozed: count('Snoozed items, which no other number includes'),
+    total: count('All open items'),
+    badge: count('For a badge: question, unknown and failure'),
+  },
+);
 
-const version = count('Rises with every change of the inbox: of two answers the one with the higher version is newer');
+const version = count('Rises with every change of the inbox; the answer with the higher version is newer');
 
-export const InboxItem = record('InboxItem', 'Something that waits for the person.', {
+export const InboxItem = record('InboxItem', "An item that needs the person's attention.", {
   id: id('Item id'),
   kind,
   state: oneOf(['open', 'snoozed'], '`snoozed`: hidden until `snoozedUntil`'),
-  version: count('The version of the inbox by which it last changed'),
-  createdAt: time('When it began to wait'),
-  expiresAt: maybe(time('When it ends by itself')),
+  version: count('Version of the inbox at the last change of the item'),
+  createdAt: time('When it was opened'),
+  expiresAt: maybe(time('When it closes by itself')),
   snoozedUntil: maybe(time('When a snoozed item is shown again')),
   reason: maybe(
     line(
-      'Of a failure the code of its task; of a device `offline` or `conflict`; of a missed run `offline`, `down` or `set_back`',
+      'For a failure the code of its task; for a device `offline` or `conflict`; for a missed run `offline`, `down` or `set_back`',
     ),
   ),
   scheduleId: maybe(id('The schedule whose run was missed')),
@@ -71,43 +75,43 @@ export const InboxItem = record('InboxItem', 'Something that waits for the perso
   title: maybe(line('Title of the session')),
   projectPath: maybe(text('Its project', { maxLength: limits.pathCharacters })),
   lastMessage: maybe(text('The last message of the session')),
-  taskId: maybe(id('The task that failed, or whose delivery is unknown')),
+  taskId: maybe(id('The failed task, or the task with an unknown delivery')),
   error: maybe(text('Why it failed')),
   prompt: maybe(Prompt),
 });
 
-export const Inbox = record('Inbox', 'A page of what waits for the person, newest first.', {
+export const Inbox = record('Inbox', 'A page of inbox items, newest first.', {
   version,
   counts: InboxCounts,
   items: list(InboxItem, 'Items', { maxItems: inboxLimits.page }),
-  nextCursor: maybe(line('For the next page')),
+  nextCursor: maybe(line('Cursor of the next page')),
 });
 
 export const InboxState = record('InboxState', 'The inbox after a change.', { version, counts: InboxCounts });
 
-export const AckItems = record('AckItems', 'Items that were seen. Questions and devices are never among them.', {
-  kind: maybe(oneOf(inboxKinds, 'Only of this kind')),
-  sessionId: maybe(sessionId('Only of this session')),
-  upToVersion: count('Only what had changed by then: the `version` that the person saw'),
+export const AckItems = record('AckItems', 'Items to mark as seen. This never closes questions and devices.', {
+  kind: maybe(oneOf(inboxKinds, 'Only items of this kind')),
+  sessionId: maybe(sessionId('Only items of this session')),
+  upToVersion: count('Only items that changed up to this `version`, the version that the person saw'),
 });
 
-export const SnoozeItem = record('SnoozeItem', 'Until when an item is hidden.', {
+export const SnoozeItem = record('SnoozeItem', 'When to show the item again.', {
   until: time('At most 30 days from now'),
 });
 
 export const InboxQuery = Type.Object({
   limit: maybe(Type.Integer({ description: 'Page size', minimum: 1, maximum: inboxLimits.page })),
-  cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
-  kind: maybe(oneOf(inboxKinds, 'Only of this kind')),
+  cursor: maybe(text('`nextCursor` of the previous page', { maxLength: 512 })),
+  kind: maybe(oneOf(inboxKinds, 'Only items of this kind')),
   snoozed: maybe(oneOf(['true'], 'Snoozed items instead of open ones')),
 });
 
 export const inboxUpdateFields = {
   version,
   counts: InboxCounts,
-  changed: list(InboxItem, 'Items that are new or changed', { maxItems: inboxLimits.changed }),
-  removed: list(id('Item id'), 'Items that are closed', { maxItems: inboxLimits.removed }),
-  more: maybe(flag('More changed than is listed: reload by REST')),
+  changed: list(InboxItem, 'New and changed items', { maxItems: inboxLimits.changed }),
+  removed: list(id('Item id'), 'Closed items', { maxItems: inboxLimits.removed }),
+  more: maybe(flag('More items changed than listed: reload over REST')),
 };
 
 export type InboxCounts = Static<typeof InboxCounts>;

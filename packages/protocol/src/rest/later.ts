@@ -6,14 +6,14 @@ export const laterCauses = ['limit'] as const;
 
 export const notBefore = maybe(
   time(
-    'When it joins the end of its queue, 30 s to 90 days ahead; `queueTtlSeconds` counts from then. It never answers a question, and has no images',
+    'When it joins the end of its queue, 30 s to 90 days ahead; `queueTtlSeconds` counts from that time. Such a message never answers a question and cannot have images',
   ),
 );
 
 export const because = maybe(
   oneOf(
     laterCauses,
-    'limit: it continues after a usage limit, at the front of its queue; a message before its time cancels it. Only with `notBefore`',
+    '`limit`: it continues the session after a usage limit, at the front of the queue; any message before its time cancels it. Only with `notBefore`',
   ),
 );
 
@@ -26,18 +26,18 @@ export const automatic = maybe(
 /** The session's. */
 export const laterOfSession = {
   later: maybe(
-    record('LaterState', 'Present while messages of the session have a time that has not come.', {
-      count: count('How many'),
-      next: time('The earliest of their times'),
+    record('LaterState', 'Present while the session has delayed messages.', {
+      count: count('Number of messages'),
+      next: time('Earliest send time'),
     }),
   ),
   limit: maybe(
     record('SessionLimit', 'Present after a turn that reached a usage limit, until the next message or turn.', {
-      name: text('Its name, as the agent reports it; may be empty', { maxLength: 128 }),
-      resetsAt: maybe(time('When it resets; absent: the agent did not report it')),
-      at: time('When it was reached'),
+      name: text('Name of the limit, as the agent reports it; can be empty', { maxLength: 128 }),
+      resetsAt: maybe(time('Time of its reset; absent: the agent did not report it')),
+      at: time('When the agent reached it'),
     }),
   ),
   scheduleId: maybe(id('The schedule that began it')),
-  startsAt: maybe(time('When its first message is sent, of a session that begins later')),
+  startsAt: maybe(time('Send time of the first message, for a session that begins later')),
 };

@@ -4,7 +4,7 @@ import { chosenCauses, notifyLevels } from './causes.ts';
 
 const level = oneOf(
   notifyLevels,
-  'Never, for watched sessions, or for all sessions. Of `device`, `watched` and `all` are the same',
+  'Never, for watched sessions, or for all sessions. `watched` and `all` mean the same for `device`',
 );
 
 export const CauseLevels = Type.Object(
@@ -24,32 +24,46 @@ export type Weekday = (typeof weekdays)[number];
 const clockTime = (description: string) =>
   text(description, { pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', maxLength: 5 });
 
-export const QuietHours = record('QuietHours', 'Notifications are held in this time and sent as one afterwards.', {
-  start: clockTime('Local time, `22:00`'),
-  end: clockTime('Local time, `07:00`; before `start`: on the next day. Not equal to `start`'),
-  timeZone: text('IANA name, `Europe/Berlin`', { minLength: 1, maxLength: 64 }),
-  days: maybe(
-    list(oneOf(weekdays, 'A day'), 'On which it begins; every day by default', { maxItems: weekdays.length }),
-  ),
-  passes: maybe(
-    list(oneOf(chosenCauses, 'A cause'), 'Causes that are not held; `needs_you` by default', {
-      maxItems: chosenCauses.length,
-    }),
-  ),
-});
+export const QuietHours = record(
+  'QuietHours',
+  'The relay holds notifications during these hours and sends them as one afterwards.',
+  {
+    start: clockTime('Local time, `22:00`'),
+    end: clockTime('Local time, `07:00`; a time before `start` is on the next day. Must differ from `start`'),
+    timeZone: text('IANA name, `Europe/Berlin`', { minLength: 1, maxLength: 64 }),
+    days: maybe(
+      list(oneOf(weekdays, 'A day'), 'Days on which the quiet hours start; default: every day', {
+        maxItems: weekdays.length,
+      }),
+    ),
+    passes: maybe(
+      list(
+        oneOf(chosenCauses, 'A cause'),
+        'Causes that the relay sends even during quiet hours; default: `needs_you`',
+        {
+          maxItems: chosenCauses.length,
+        },
+      ),
+    ),
+  },
+);
 
-export const NotificationSettings = record('NotificationSettings', 'The causes that notify a person, and the hours.', {
-  causes: Type.Required(CauseLevels),
-  quietHours: nullable(QuietHours),
-  held: record('HeldNotifications', 'Deliveries that wait for the end of quiet hours.', {
-    count: count('How many'),
-    until: maybe(time('When the first of them are sent')),
-  }),
-});
+export const NotificationSettings = record(
+  'NotificationSettings',
+  'The causes that notify a person, and the quiet hours.',
+  {
+    causes: Type.Required(CauseLevels),
+    quietHours: nullable(QuietHours),
+    held: record('HeldNotifications', 'Deliveries held until the quiet hours are over.', {
+      count: count('Number of deliveries'),
+      until: maybe(time('When the relay sends the first of them')),
+    }),
+  },
+);
 
 export const SaveNotificationSettings = record(
   'SaveNotificationSettings',
-  'All settings: a cause that is left out has its default: `all` for `needs_you` and `failed`, `off` for `device`, else `watched`.',
+  'All settings. An omitted cause gets its default: `all` for `needs_you` and `failed`, `off` for `device`, `watched` for the other causes.',
   { causes: maybe(CauseLevels), quietHours: maybe(nullable(QuietHours)) },
 );
 

@@ -27,47 +27,51 @@ export type DeviceStatus = (typeof deviceStatuses)[number];
 export const DeviceConflict = Type.Object(
   {
     machines: list(
-      record('ConflictMachine', 'One of the two daemons; unknown texts are empty.', {
-        hostname: text('Host name, where its daemon tells it', { maxLength: limits.hostnameCharacters }),
-        address: line('Network address it connects from'),
-        daemonVersion: line('What its daemon declared'),
+      record('ConflictMachine', 'One of the two daemons; unknown values are empty.', {
+        hostname: text('Host name, if its daemon reports it', { maxLength: limits.hostnameCharacters }),
+        address: line('Network address of its connection'),
+        daemonVersion: line('Version that its daemon declared'),
       }),
-      'The machines; one alone where nothing tells them apart',
+      'The machines; only one if the relay cannot distinguish them',
       { maxItems: limits.conflictMachines },
     ),
-    since: time('When it was noticed'),
+    since: time('When the relay detected the conflict'),
   },
   {
     description:
-      'Two daemons take the place of the device from each other: one machine must be registered again. Null without such a conflict, or no longer',
+      'Two daemons with this registration displace each other: register one of the machines again. Null if there is no conflict',
   },
 );
 
-export const Device = record('Device', "A user's machine running a daemon.", {
+export const Device = record('Device', 'A machine of the user that runs a daemon.', {
   id: id('Device id'),
   name: line('Display name'),
   hostname: line('Host name of the machine'),
   agentType: line('Agent type name'),
   status: oneOf(deviceStatuses, 'Whether its daemon is connected'),
-  lastSeenAt: time('Last sign of life; registration if it never connected'),
-  capabilities: list(line('A capability'), 'What its daemon declared when it last connected, for example `images`', {
-    maxItems: limits.capabilities,
-  }),
+  lastSeenAt: time('Time of its last activity; time of registration if it never connected'),
+  capabilities: list(
+    line('A capability'),
+    'Capabilities that its daemon declared when it last connected, for example `images`',
+    {
+      maxItems: limits.capabilities,
+    },
+  ),
   agents: maybe(
     list(
-      record('DeviceAgent', 'An agent with which a session can be started.', {
+      record('DeviceAgent', 'An agent that can run new sessions.', {
         agentType: text('Agent type name', { pattern: agentTypePattern, maxLength: 64 }),
         name: maybe(text('Name of the product', { maxLength: limits.nameCharacters })),
         version: maybe(text('Its version', { maxLength: 64 })),
       }),
-      'The one it is registered for first, then those that its daemon declared when it last connected',
+      'The agent of the registration first, then the agents that its daemon declared when it last connected',
       { maxItems: limits.agents },
     ),
   ),
   continues: maybe(
     list(
       text('Agent type name', { maxLength: 64 }),
-      'Agents whose sessions continue by themselves after a usage limit; absent: none',
+      'Agents whose sessions continue automatically after a usage limit; absent: none',
       { maxItems: limits.agents },
     ),
   ),
@@ -91,8 +95,8 @@ export const ChangeContinue = record('ChangeContinue', 'Whether sessions of an a
   ),
 });
 
-export const DevicePing = record('DevicePing', 'Its daemon answered.', {
-  ms: count('Milliseconds from the api to the daemon and back'),
+export const DevicePing = record('DevicePing', 'The daemon responded.', {
+  ms: count('Round-trip time from the api to the daemon in milliseconds'),
 });
 
 export const ConnectionList = record('ConnectionList', 'The newest 50 connections of a device.', {
@@ -101,9 +105,9 @@ export const ConnectionList = record('ConnectionList', 'The newest 50 connection
       connectedAt: time('Accepted'),
       disconnectedAt: maybe(time('Ended')),
       closeCode: maybe(Type.Integer({ description: 'WebSocket close code' })),
-      reason: maybe(line('Why it ended')),
-      daemonVersion: line('What the daemon declared; empty if nothing'),
-      instance: line('The instance that held it'),
+      reason: maybe(line('Why it was closed')),
+      daemonVersion: line('Version that the daemon declared; empty if none'),
+      instance: line('The instance that had the connection'),
     }),
     'Newest first',
     { maxItems: limits.connections },
@@ -121,76 +125,81 @@ export const RequestCode = Type.Object(
     agentType: maybe(agentType),
     device_name: maybe(deviceName),
     deviceName: maybe(deviceName),
-    key: maybe(line('A registration key: the code is approved at once, by the person who made the key')),
+    key: maybe(line('A registration key: approves the code at once in the name of its creator')),
   },
   {
     title: 'RequestCode',
-    description: 'Begin a registration. Either spelling of a field; one of `agent_type` and `agentType` is required.',
+    description:
+      'Begin a registration. Each field is accepted in both spellings; `agent_type` or `agentType` is required.',
   },
 );
 
-export const DeviceCode = record('DeviceCode', 'The codes that a daemon shows and polls with, in both spellings.', {
-  device_code: line('Secret of the daemon, for polling'),
-  user_code: line('What the person types, `XXXX-XXXX`'),
-  verification_uri: text('Where to type it', { maxLength: limits.pathCharacters }),
-  verification_uri_complete: text('The same with the code filled in', { maxLength: limits.pathCharacters }),
-  verification_url: text('The same with the code filled in', { maxLength: limits.pathCharacters }),
-  expires_in: count('Seconds'),
-  interval: count('Seconds between polls'),
-  deviceCode: line('= device_code'),
-  userCode: line('= user_code'),
-  verificationUri: text('= verification_uri', { maxLength: limits.pathCharacters }),
-  verificationUrl: text('= verification_url', { maxLength: limits.pathCharacters }),
-  expiresIn: count('= expires_in'),
-  approved: maybe(flag('Approved by a registration key: poll at once')),
-});
+export const DeviceCode = record(
+  'DeviceCode',
+  'The code that a daemon shows and the code for its polling, in both spellings.',
+  {
+    device_code: line('Secret of the daemon, for polling'),
+    user_code: line('Code that the person types, `XXXX-XXXX`'),
+    verification_uri: text('Page on which the person types it', { maxLength: limits.pathCharacters }),
+    verification_uri_complete: text('The same page with the code filled in', { maxLength: limits.pathCharacters }),
+    verification_url: text('The same page with the code filled in', { maxLength: limits.pathCharacters }),
+    expires_in: count('Seconds'),
+    interval: count('Seconds between polls'),
+    deviceCode: line('= device_code'),
+    userCode: line('= user_code'),
+    verificationUri: text('= verification_uri', { maxLength: limits.pathCharacters }),
+    verificationUrl: text('= verification_url', { maxLength: limits.pathCharacters }),
+    expiresIn: count('= expires_in'),
+    approved: maybe(flag('A registration key approved the code: poll at once')),
+  },
+);
 
 export const PollCode = Type.Object(
-  { device_code: maybe(line('From the first answer')), deviceCode: maybe(line('= device_code')) },
+  { device_code: maybe(line('`device_code` of the first answer')), deviceCode: maybe(line('= device_code')) },
   { title: 'PollCode', description: 'Poll for the credential. Either spelling.' },
 );
 
 export const DeviceCredential = record(
   'DeviceCredential',
-  'The credential of the device, in every spelling that daemons read. Shown once.',
+  'The credential of the device, in every spelling that daemons read. Shown only once.',
   {
     device_id: id('Device id'),
-    refresh_token: line('Bearer of `/ws/daemon`'),
+    refresh_token: line('Bearer token for `/ws/daemon`'),
     deviceId: id('= device_id'),
     refreshToken: line('= refresh_token'),
-    access_token: line('= refresh_token: it is exchanged for nothing'),
+    access_token: line('= refresh_token; the daemon does not exchange it for another token'),
     accessToken: line('= refresh_token'),
-    expires_in: count('Seconds until it ends if the device never connects; every connection starts the count again'),
+    expires_in: count('Seconds until it expires if the device does not connect; every connection restarts the period'),
     expiresIn: count('= expires_in'),
     token_type: Type.Literal('Bearer'),
   },
 );
 
-export const CodeDetail = record('CodeDetail', 'The machine that asks to be registered.', {
+export const CodeDetail = record('CodeDetail', 'The machine that requests registration.', {
   userCode: line('`XXXX-XXXX`'),
   hostname: line('Host name of the machine'),
   agentType: line('Agent type name'),
   deviceName: line('Display name'),
-  requestedFrom: line('Address that asked'),
-  requestedAt: time('When it asked'),
-  expiresAt: time('When the code ends'),
+  requestedFrom: line('Network address of the request'),
+  requestedAt: time('Time of the request'),
+  expiresAt: time('Expiry of the code'),
 });
 
-export const CodeApproved = record('CodeApproved', 'The device may fetch its credential now.', {
-  deviceId: id('The id it will have'),
+export const CodeApproved = record('CodeApproved', 'The device was approved and can fetch its credential.', {
+  deviceId: id('Its device id'),
   approved: Type.Literal(true),
 });
 
-export const CodeDenied = record('CodeDenied', 'The device was turned away.', { approved: Type.Literal(false) });
+export const CodeDenied = record('CodeDenied', 'The device was denied.', { approved: Type.Literal(false) });
 
 export const WatchList = record('WatchList', 'Sessions the user watches.', {
   sessionIds: list(sessionId('Session id'), 'Canonical session ids', { maxItems: limits.watchedSessions }),
   watchedSessions: list(
-    record('WatchedSession', 'One of them.', {
+    record('WatchedSession', 'A watched session.', {
       sessionId: sessionId('Canonical session id'),
-      createdAt: time('Since when'),
+      createdAt: time('Start of watching'),
     }),
-    'The same with times',
+    'The same sessions with their times',
     { maxItems: limits.watchedSessions },
   ),
 });
@@ -210,83 +219,85 @@ export const NotificationList = record('NotificationList', "The user's notificat
   notifications: list(
     record('Notification', 'One notification.', {
       id: id('Notification id'),
-      sessionId: text('Canonical session id; empty for what concerns a device, a program or the account', {
+      sessionId: text('Canonical session id; empty for a notification about a device, a program or the account', {
         maxLength: limits.sessionIdCharacters,
       }),
       deviceId: maybe(id('The device, for `device_conflict` and `device_allowed`')),
       name: maybe(
         line(
-          'Of the device or program, for `device_allowed` and `program_allowed`; for `account_changed` what changed',
+          'Name of the device or program, for `device_allowed` and `program_allowed`; the change, for `account_changed`',
         ),
       ),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
       state: oneOf(
         notificationStates,
-        '`sent`: a delivery to each address was written down. `suppressed`: none of them is wanted. `unaddressed`: the person has no address',
+        '`sent`: each address has its own delivery. `suppressed`: the settings allow no delivery. `unaddressed`: the person has no notification address',
       ),
       /** Additive: absent in the answers of older releases. */
-      deliveries: maybe(list(Delivery, 'To each address', { maxItems: maxSubscriptions })),
+      deliveries: maybe(list(Delivery, 'Deliveries, one per address', { maxItems: maxSubscriptions })),
     }),
     'Notifications',
     { maxItems: limits.sessionsPage },
   ),
-  nextCursor: maybe(line('For the next page')),
+  nextCursor: maybe(line('Cursor of the next page')),
 });
 
 export const Ticket = record('Ticket', 'A single-use credential for `/ws/attention?ticket=`.', {
   ticket: line('Secret'),
   expiresIn: count('Seconds'),
   offset: maybe(
-    line('Position in the frames of the person before the ticket was made, for `since`. Absent where there is none'),
+    line(
+      'Position in the frames of the person before the ticket was made, for `since`. Absent if there is no such position',
+    ),
   ),
 });
 
 export const Me = record('Me', 'The caller.', {
   id: id('User id'),
-  email: maybe(line('E-mail address, if the issuer says')),
-  name: maybe(line('Name, if the issuer says')),
-  scopes: list(line('Scope'), 'What the token may do'),
+  email: maybe(line('E-mail address, if the issuer provides it')),
+  name: maybe(line('Name, if the issuer provides it')),
+  scopes: list(line('Scope'), 'Scopes of the token'),
 });
 
 export const deleteConfirmation = 'delete my account';
 
-export const DeleteAccount = record('DeleteAccount', 'That the person means it.', {
-  confirm: Type.Literal(deleteConfirmation, { description: 'What the person was asked to type' }),
+export const DeleteAccount = record('DeleteAccount', 'Confirmation of the person.', {
+  confirm: Type.Literal(deleteConfirmation, { description: 'The phrase that the person must type' }),
 });
 
-export const Health = record('Health', 'The process lives.', {
+export const Health = record('Health', 'The process is alive.', {
   status: Type.Literal('ok'),
   version: line('Like 1.0.0'),
   capabilities: list(
     line('A name'),
-    'The abilities that the relay has beyond the specification, as in `X-Relay-Capabilities`',
+    'Capabilities of the relay beyond the specification, as in `X-Relay-Capabilities`',
     { maxItems: 64 },
   ),
 });
 
-export const Readiness = record('Readiness', 'Whether this instance takes work.', {
+export const Readiness = record('Readiness', 'Whether this instance accepts work.', {
   status: oneOf(
     ['ok', 'degraded', 'unavailable', 'draining'],
-    'Verdict. `degraded` takes work (200): an api without Redis has the database, and refuses with 503 what needs another instance',
+    'Verdict. A `degraded` instance accepts work (200): an api without Redis still reaches the database, and answers 503 to requests that need another instance',
   ),
   checks: Type.Record(Type.String(), oneOf(['ok', 'failed'], 'Verdict of one dependency')),
-  schema: maybe(oneOf(['newer'], 'The database was migrated by a newer release, which this one runs with')),
+  schema: maybe(oneOf(['newer'], 'A newer release migrated the database; this release is compatible with it')),
 });
 
 export const ErrorResponse = record('ErrorResponse', 'Every REST error, and every refused upgrade.', {
-  error: text('Short message that says what to do'),
+  error: text('Short message for people with the next step'),
   code: line('Machine-readable code'),
   status: Type.Integer({ description: 'HTTP status' }),
-  retryAfter: maybe(count('Seconds, with 429')),
+  retryAfter: maybe(count('Seconds until a retry, with 429')),
 });
 
 export const PollErrorResponse = record(
   'PollErrorResponse',
-  'Why polling gave no credential: `error` is the string of RFC 8628, verbatim.',
+  'Why polling returned no credential: `error` is the string of RFC 8628, verbatim.',
   {
     error: oneOf(Object.keys(pollErrors) as PollError[], 'Why'),
-    code: line('The same in capitals'),
+    code: line('The same string in capitals'),
     status: Type.Literal(400, { description: 'HTTP status' }),
   },
 );

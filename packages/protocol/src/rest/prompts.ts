@@ -5,51 +5,63 @@ import { Message, Prompt } from './conversation.ts';
 
 export const AnswerPrompt = record(
   'AnswerPrompt',
-  'The answer to a question: an option, words, or the fields of a form.',
+  'The answer to a question: an option, a text, or the fields of a form.',
   {
     option: maybe(id('Id of the option')),
-    text: maybe(text('Words, where the question takes them', { minLength: 1, maxLength: limits.messageBytes })),
+    text: maybe(text('Text, if the question accepts one', { minLength: 1, maxLength: limits.messageBytes })),
     fields: maybe(FieldValues),
-    digest: maybe(text('`digest` of the question as it was shown', { maxLength: 64 })),
-    on: maybe(text('The program in which it is given, for people', { maxLength: limits.nameCharacters })),
+    digest: maybe(text('`digest` of the question that was shown', { maxLength: 64 })),
+    on: maybe(text('The program in which the person answers, for display', { maxLength: limits.nameCharacters })),
   },
 );
 
-export const AnsweredPrompt = record('AnsweredPrompt', 'The answer was accepted, and no other one will be.', {
-  sessionId: sessionId('Canonical session id'),
-  promptId: id('The question'),
-  taskId: id('The task that carries the answer'),
-  message: Message,
-});
+export const AnsweredPrompt = record(
+  'AnsweredPrompt',
+  'The relay accepted the answer and accepts no other answer to this question.',
+  {
+    sessionId: sessionId('Canonical session id'),
+    promptId: id('The question'),
+    taskId: id('The task that carries the answer'),
+    message: Message,
+  },
+);
 
-export const PromptRefusal = record('PromptRefusal', 'Why an answer was not accepted.', {
-  error: line('For people'),
+export const PromptRefusal = record('PromptRefusal', 'Why the relay refused an answer.', {
+  error: line('Text for people'),
   code: line('Stable code'),
   status: count('HTTP status'),
   answer: maybe(
-    record('GivenAnswer', 'The answer that came first, of a question that was answered.', {
+    record('GivenAnswer', 'The first answer, if the question is already answered.', {
       option: maybe(id('Id of the option')),
-      label: maybe(line('Its text, while the question is kept')),
+      label: maybe(line('Its text, while the relay keeps the question')),
       at: time('When'),
       by: maybe(line('Who')),
-      on: maybe(line('The address whose notification, or the program, it was given in')),
+      on: maybe(line('The program in which it was given, or the address whose notification was used')),
     }),
   ),
   prompts: maybe(list(Prompt, 'The open questions, oldest first', { maxItems: limits.promptOptions })),
 });
 
-export const GiveAnswer = record('GiveAnswer', 'The rest of an answer whose question and option are in its token.', {
-  text: maybe(text('The words, with a token for words', { minLength: 1, maxLength: limits.messageBytes })),
-});
+export const GiveAnswer = record(
+  'GiveAnswer',
+  'The rest of an answer; its token contains the question and the option.',
+  {
+    text: maybe(text('The text, with a token for a text answer', { minLength: 1, maxLength: limits.messageBytes })),
+  },
+);
 
 const answerOutcomes = ['sent', 'queued'] as const;
 
-export const GivenByToken = record('GivenByToken', 'The answer was accepted, and no other one will be.', {
-  sessionId: sessionId('Canonical session id'),
-  promptId: id('The question'),
-  outcome: oneOf(answerOutcomes, '`queued`: the machine is offline, and the answer waits for it'),
-  queuedUntil: maybe(time('How long it waits, while `queued`')),
-});
+export const GivenByToken = record(
+  'GivenByToken',
+  'The relay accepted the answer and accepts no other answer to this question.',
+  {
+    sessionId: sessionId('Canonical session id'),
+    promptId: id('The question'),
+    outcome: oneOf(answerOutcomes, '`queued`: the machine is offline, and the answer waits for it'),
+    queuedUntil: maybe(time('When the answer expires, while `queued`')),
+  },
+);
 
 /** The kinds of answer; a request gives exactly one of the three. */
 export const answerKinds = ['option', 'text', 'fields'] as const;

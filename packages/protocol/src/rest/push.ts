@@ -47,36 +47,36 @@ const maxDelaySeconds = 86_400;
 export const maxAddressCharacters = 1000;
 const maxTokenCharacters = 1000;
 
-const label = text('Name for people', { minLength: 1, maxLength: limits.nameCharacters });
+const label = text('Display name', { minLength: 1, maxLength: limits.nameCharacters });
 const causes = Type.Unsafe<CauseLevels>({
   ...CauseLevels,
-  description: 'Levels of this address alone; a cause that is left out has the level of the person',
+  description: 'Levels of this address; an omitted cause has the level of the person',
 });
-const installation = text('Names an installation of an app: it has one address of each kind', {
+const installation = text('Id of an installation of an app, which has one address of each kind', {
   minLength: 1,
   maxLength: 64,
 });
-const group = text('Addresses of a group are tried one after the other, the oldest first. Empty: none', {
+const group = text('The relay tries the addresses of a group one after the other, oldest first. Empty: no group', {
   maxLength: 64,
 });
 const delaySeconds = Type.Integer({
-  description: 'It is notified only of what is still open after this time',
+  description: 'It gets only notifications that are still open after this time',
   minimum: 0,
   maximum: maxDelaySeconds,
 });
 const detail = oneOf(
   subscriptionDetails,
-  'How much of a session is sent: nothing, its title, or also its last message. `text` only with `keys`, which seal it end to end',
+  'Content of a session in notifications: nothing, the title, or the title and the last message. `text` requires `keys`, which encrypt it end to end',
 );
 const actions = oneOf(
   subscriptionActions,
-  'Answers that a notification of a question offers, only with `webpush` and `unifiedpush`: none; to reject; or also to allow once and to reply, where the whole question is in it. Anyone who holds the phone can give them, where its lock screen shows them. `reject` by default',
+  'Answers that a notification of a question offers, only with `webpush` and `unifiedpush`: none; reject only; or also allow once and reply, if the notification contains the whole question. If the lock screen shows notifications, anyone who holds the phone can answer. Default: `reject`',
 );
 
-const language = oneOf(notificationLanguages, 'Language of the words of its notifications; `en` by default');
+const language = oneOf(notificationLanguages, 'Language of its notifications; default: `en`');
 
-export const AddSubscription = record('AddSubscription', 'An address at which to notify the person.', {
-  kind: oneOf(subscriptionKinds, 'How it is reached'),
+export const AddSubscription = record('AddSubscription', 'A notification address of the person.', {
+  kind: oneOf(subscriptionKinds, 'Kind of the address'),
   label: maybe(label),
   causes: maybe(causes),
   detail: maybe(detail),
@@ -86,7 +86,7 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
   actions: maybe(actions),
   language: maybe(language),
   url: maybe(
-    text('`webhook`: the address to post to. `ntfy`: the server, by default https://ntfy.sh', {
+    text('`webhook`: the URL for the POST requests. `ntfy`: the server; default: https://ntfy.sh', {
       maxLength: maxAddressCharacters,
     }),
   ),
@@ -103,7 +103,7 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
   ),
   applicationServerKey: maybe(
     text(
-      '`webpush`, `unifiedpush`: the key of this relay with which the browser or app subscribed. Without it, or with one that is not known, the current one',
+      '`webpush`, `unifiedpush`: the key of this relay with which the browser or app subscribed. If absent or unknown, the current key',
       { pattern: '^[A-Za-z0-9_-]{87}=?$', maxLength: 88 },
     ),
   ),
@@ -113,12 +113,15 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
         p256dh: text('Public key, base64url', { pattern: '^[A-Za-z0-9_-]{87}=?$', maxLength: 88 }),
         auth: text('Authentication secret, base64url', { pattern: '^[A-Za-z0-9_-]{22}={0,2}$', maxLength: 24 }),
       },
-      { description: '`webpush`, `unifiedpush`; `fcm`, `apns` if the app opens sealed messages: its keys (RFC 8291)' },
+      {
+        description:
+          'Keys (RFC 8291), for `webpush` and `unifiedpush`, and for `fcm` and `apns` if the app decrypts messages',
+      },
     ),
   ),
 });
 
-export const ChangeSubscription = record('ChangeSubscription', 'Rename, choose causes, pause or go on.', {
+export const ChangeSubscription = record('ChangeSubscription', 'Rename the address, choose causes, pause or resume.', {
   label: maybe(label),
   causes: maybe(causes),
   detail: maybe(detail),
@@ -127,7 +130,10 @@ export const ChangeSubscription = record('ChangeSubscription', 'Rename, choose c
   actions: maybe(actions),
   language: maybe(language),
   state: maybe(
-    oneOf(['active', 'paused'], '`active` ends a pause; an address that never took a test stays `unverified`'),
+    oneOf(
+      ['active', 'paused'],
+      '`active` resumes a paused address; an address that never accepted a test stays `unverified`',
+    ),
   ),
 });
 
@@ -137,25 +143,25 @@ export const Delivery = record('Delivery', 'One notification to one address.', {
   cause: oneOf(deliveryCauses, 'Why'),
   state: oneOf(
     deliveryStates,
-    '`accepted`: the service took it. `unknown`: an instance ended while it was sent, twice. `suppressed`: not wanted, or read meanwhile',
+    '`accepted`: the service accepted it. `unknown`: an instance stopped while it sent the notification, twice. `suppressed`: switched off, or the person has read the session',
   ),
-  reason: maybe(line('Why it was not accepted, waits, or is tried again')),
+  reason: maybe(line('Why it was not accepted, waits, or is retried')),
   heldFor: maybe(oneOf(holds, 'While `pending`: why it waits')),
-  sentWith: maybe(id('The delivery in whose message it was sent')),
-  attempts: count('How often it was sent'),
-  httpStatus: maybe(count('Status of the last answer')),
-  maybeDuplicate: flag('It may have arrived twice: an instance ended while it was sent'),
+  sentWith: maybe(id('The delivery whose message included it')),
+  attempts: count('Number of attempts'),
+  httpStatus: maybe(count('Status of the last response')),
+  maybeDuplicate: flag('It possibly arrived twice: an instance stopped while it sent the notification'),
   createdAt: time('When it became due'),
-  nextAt: maybe(time('While `pending`: when it is sent next')),
-  acceptedAt: maybe(time('When the service took it')),
+  nextAt: maybe(time('While `pending`: time of the next attempt')),
+  acceptedAt: maybe(time('When the service accepted it')),
 });
 
 export const Subscription = record(
   'Subscription',
-  'An address at which the person is notified. Its secrets are never shown.',
+  'A notification address of the person. The relay never returns its secrets.',
   {
     id: id('Subscription id'),
-    kind: oneOf(subscriptionKinds, 'How it is reached'),
+    kind: oneOf(subscriptionKinds, 'Kind of the address'),
     label,
     address: text('The host, for `ntfy` with the topic; for `fcm` and `apns` the service', {
       maxLength: maxAddressCharacters,
@@ -168,7 +174,7 @@ export const Subscription = record(
     actions,
     state: oneOf(
       subscriptionStates,
-      '`unverified`: a webhook that took no test yet; it is not notified. `paused`: by its person, or after refusals',
+      '`unverified`: a webhook that accepted no test yet and gets no notifications. `paused`: by its person, or after refusals',
     ),
     reason: maybe(line('Why it is paused')),
     createdAt: time('When it was added'),
@@ -176,31 +182,31 @@ export const Subscription = record(
   },
 );
 
-export const AddedSubscription = record('AddedSubscription', 'The address, and what is shown once.', {
+export const AddedSubscription = record('AddedSubscription', 'The address, with the secret that is shown only once.', {
   subscription: Subscription,
-  secret: maybe(line('`webhook`: the secret that signs requests (Standard Webhooks, `whsec_…`). Shown once')),
+  secret: maybe(line('`webhook`: the secret that signs requests (Standard Webhooks, `whsec_…`). Shown only once')),
 });
 
 export const SubscriptionList = record('SubscriptionList', 'The addresses of the person, oldest first.', {
   subscriptions: list(Subscription, 'Addresses', { maxItems: maxSubscriptions }),
 });
 
-export const TestStarted = record('TestStarted', 'A test is on its way.', {
-  deliveryId: id('To be read until it ended'),
+export const TestStarted = record('TestStarted', 'The relay sent a test.', {
+  deliveryId: id('Its delivery id: poll this delivery for the result'),
 });
 
 export const RotatedSecret = record(
   'RotatedSecret',
-  'The new secret of a webhook. The one before signs too for 24 hours.',
+  'The new secret of a webhook. The relay signs with the previous secret too for 24 hours.',
   {
-    secret: line('`whsec_…`, shown once'),
+    secret: line('`whsec_…`, shown only once'),
   },
 );
 
-export const PushConfig = record('PushConfig', 'The ways in which this relay can notify people.', {
+export const PushConfig = record('PushConfig', 'The notification channels of this relay.', {
   kinds: list(
     oneOf(subscriptionKinds, 'A kind'),
-    'Kinds of addresses; empty where the relay has no secret to seal them',
+    'Kinds of addresses; empty if the relay has no secret to encrypt them',
     {
       maxItems: subscriptionKinds.length,
     },
@@ -213,8 +219,8 @@ export const PushConfig = record('PushConfig', 'The ways in which this relay can
   ),
   limits: Type.Object(
     {
-      subscriptions: count('Addresses of one person'),
-      addressCharacters: count('Characters of an address'),
+      subscriptions: count('Maximum number of addresses of one person'),
+      addressCharacters: count('Maximum length of an address in characters'),
     },
     { description: 'Bounds' },
   ),

@@ -9,32 +9,32 @@ const queuedFields = {
   uuid: id('uuid of the message, as in `new_message`'),
   kind: oneOf(
     taskKinds,
-    'start: the first message of the session, which stays first. steer: on its way into the turn that runs',
+    '`start`: the first message of the session, which stays first. `steer`: on its way into the running turn',
   ),
-  state: maybe(Type.Literal('sent', { description: 'Present when a `steer` was sent to the daemon' })),
-  into: maybe(id('The task whose turn it was sent to; of another kind than `steer`: that turn could not take it')),
-  content: text('The text as it will be sent', { maxLength: limits.messageBytes }),
+  state: maybe(Type.Literal('sent', { description: 'Present once the gateway sent a `steer` to the daemon' })),
+  into: maybe(id('The task whose turn it was sent to; for any kind but `steer`, that turn could not take it')),
+  content: text('The text to send', { maxLength: limits.messageBytes }),
   images: flag('It has images'),
-  answers: maybe(id('The question that it answers: it goes before all others and cannot be moved')),
+  answers: maybe(id('The question that it answers: an answer goes before all other messages and cannot be moved')),
   choice: maybe(Type.Literal(true, { description: 'It is a choice: its text cannot be edited' })),
   createdAt: time('Accepted'),
-  expiresAt: time('When it stops waiting'),
+  expiresAt: time('When it expires'),
 };
 
-export const QueuedTask = record('QueuedTask', 'A message that waits.', queuedFields);
+export const QueuedTask = record('QueuedTask', 'A queued message.', queuedFields);
 
 const laterFields = {
   ...queuedFields,
   notBefore: time('When it joins its queue'),
-  because: maybe(oneOf(laterCauses, 'limit: it continues after a usage limit')),
+  because: maybe(oneOf(laterCauses, '`limit`: it continues the session after a usage limit')),
   automatic,
 };
 
-export const LaterTask = record('LaterTask', 'A message whose time has not come.', laterFields);
+export const LaterTask = record('LaterTask', 'A delayed message.', laterFields);
 
-export const LaterList = record('LaterList', 'The messages of the user whose time has not come, earliest first.', {
+export const LaterList = record('LaterList', 'The delayed messages of the user, earliest first.', {
   tasks: list(
-    record('LaterOfSession', 'A message whose time has not come, with its session.', {
+    record('LaterOfSession', 'A delayed message, with its session.', {
       sessionId: sessionId('Canonical session id'),
       title: text('Title of the session'),
       ...laterFields,
@@ -47,23 +47,19 @@ export const LaterList = record('LaterList', 'The messages of the user whose tim
   ),
 });
 
-export const SessionQueue = record(
-  'SessionQueue',
-  'The messages that wait in a session, in the order in which they will be sent.',
-  {
-    sessionId: sessionId('Canonical session id'),
-    v: queueVersion,
-    tasks: list(QueuedTask, 'First in line first; without the task that runs'),
-    later: maybe(list(LaterTask, 'Messages whose time has not come, earliest first; absent: none')),
-  },
-);
+export const SessionQueue = record('SessionQueue', 'The queued messages of a session, in sending order.', {
+  sessionId: sessionId('Canonical session id'),
+  v: queueVersion,
+  tasks: list(QueuedTask, 'Queued messages in sending order, without the running task'),
+  later: maybe(list(LaterTask, 'Delayed messages, earliest first; absent: none')),
+});
 
 export const ChangeQueued = Type.Object(
   {
     content: maybe(text('New text; at most 256 KiB of UTF-8', { minLength: 1 })),
     before: maybe(id('Move it before this task of the queue')),
-    after: maybe(id('Move it behind this task of the queue; not together with `before`')),
-    notBefore: maybe(time('Another time, of a message whose time has not come; 30 s to 90 days ahead')),
+    after: maybe(id('Move it after this task of the queue; not together with `before`')),
+    notBefore: maybe(time('New time of a delayed message; 30 s to 90 days ahead')),
   },
   { title: 'ChangeQueued', description: 'The changes; at least one field.', minProperties: 1 },
 );

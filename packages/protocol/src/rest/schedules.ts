@@ -29,7 +29,7 @@ export const ScheduleRun = record('ScheduleRun', 'A time of a schedule.', {
   ),
   reason: maybe(
     line(
-      'Of a missed run: offline, down (the relay), set_back (the database). Of a skipped one: overlap, budget, sessions. Of a failed one the code of its task',
+      'For a missed run: offline, down (the relay) or set_back (the database). For a skipped run: overlap, budget or sessions. For a failed run: the code of its task',
     ),
   ),
   manual: maybe(Type.Literal(true, { description: 'The user asked for it' })),
@@ -44,7 +44,7 @@ const path = text('Working directory hint', { maxLength: limits.pathCharacters }
 const agentType = text('Agent type name', { pattern: agentTypePattern, maxLength: 64 });
 const title = text('Title of its sessions', { maxLength: limits.nameCharacters });
 const message = text('The message', { minLength: 1, maxLength: limits.messageBytes });
-const settings = list(MessageSetting, 'Chosen with each message', { maxItems: settingLimits.choices });
+const settings = list(MessageSetting, 'Settings for each message', { maxItems: settingLimits.choices });
 const cron = text('Minute, hour, day of month, month, day of week. Both days given: either matches', {
   minLength: 1,
   maxLength: limits.cronCharacters,
@@ -52,11 +52,11 @@ const cron = text('Minute, hour, day of month, month, day of week. Both days giv
 const zone = text('IANA time zone, such as `Europe/Paris`', { minLength: 1, maxLength: limits.zoneCharacters });
 const waitSeconds = Type.Integer({
   description:
-    'How long a run waits for the device, at most until the next time. 0: it is left out while the device is offline',
+    'How long a run waits for the device, at most until the next run. 0: the relay skips the run while the device is offline',
   minimum: 0,
   maximum: limits.scheduleWaitSeconds,
 });
-const times = Type.Integer({ description: 'The number of runs after which it is over', minimum: 1, maximum: 100_000 });
+const times = Type.Integer({ description: 'Maximum number of runs', minimum: 1, maximum: 100_000 });
 const from = time('No run before');
 const until = time('No run after');
 
@@ -78,7 +78,7 @@ const chosen = {
   until: maybe(until),
   times: maybe(times),
   waitSeconds,
-  paused: flag('It makes no runs'),
+  paused: flag('The schedule makes no runs'),
   pausedFor: maybe(
     oneOf(
       pauseReasons,
@@ -106,7 +106,9 @@ export const ScheduleRuns = record('ScheduleRuns', 'The newest runs of a schedul
 });
 
 const dangerous = maybe(
-  flag('The user confirmed that runs can use a mode that never asks. Takes a recent sign-in; else runs never use one'),
+  flag(
+    'The user confirmed that runs can use a mode that never asks; requires a recent sign-in. Without it, runs never use such a mode',
+  ),
 );
 
 export const CreateSchedule = record('CreateSchedule', 'A message that repeats.', {
@@ -124,7 +126,7 @@ export const CreateSchedule = record('CreateSchedule', 'A message that repeats.'
   until: maybe(until),
   times: maybe(times),
   waitSeconds,
-  paused: maybe(flag('It makes no runs yet')),
+  paused: maybe(flag('The schedule makes no runs yet')),
 });
 
 /** Null removes a field. */
@@ -142,7 +144,7 @@ export const ChangeSchedule = Type.Object(
     until: maybe(nullable(until)),
     times: maybe(nullable(times)),
     waitSeconds: maybe(waitSeconds),
-    paused: maybe(flag('Pause it, or let it go on')),
+    paused: maybe(flag('Pause or resume the schedule')),
   },
   { title: 'ChangeSchedule', description: 'The changes; at least one field.', minProperties: 1 },
 );

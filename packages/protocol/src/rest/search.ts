@@ -4,7 +4,7 @@ import { messageRoles } from './conversation.ts';
 
 export const searchLimits = { hits: 50, queryCharacters: 200, hitCharacters: 400 } as const;
 
-export const searchQuery = text('Search terms: a message contains all of them, in any case and order', {
+export const searchQuery = text('Search terms: a message must contain all of them, in any case and order', {
   minLength: 1,
   maxLength: searchLimits.queryCharacters,
 });
@@ -13,21 +13,21 @@ export const searchQuery = text('Search terms: a message contains all of them, i
 export const hit = {
   uuid: id('The message or item'),
   role: oneOf(messageRoles, 'Its author'),
-  text: text('The part of it around the first match', { maxLength: searchLimits.hitCharacters }),
+  text: text('Excerpt around the first match', { maxLength: searchLimits.hitCharacters }),
   timestamp: time('Its time'),
 };
 
-export const SearchHits = record('SearchHits', 'Messages that the daemon of the device found.', {
+export const SearchHits = record('SearchHits', 'Messages found by the daemon of the device.', {
   hits: list(
     record('SearchHit', 'A message that matches.', {
       sessionId: sessionId('The session'),
       title: line('Title of the session'),
       ...hit,
     }),
-    'The newest sessions first, and in each the newest message',
+    'Newest sessions first, and within each session the newest messages first',
     { maxItems: searchLimits.hits },
   ),
-  more: maybe(flag('The daemon stopped before it had looked at all of its transcripts')),
+  more: maybe(flag('The daemon stopped before it searched all transcripts')),
 });
 export type SearchHits = Static<typeof SearchHits>;
 

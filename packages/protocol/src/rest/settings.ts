@@ -29,21 +29,23 @@ export const settingLimits = {
 const label = (description: string) => text(description, { maxLength: limits.nameCharacters });
 const about = (description: string) => maybe(text(description, { maxLength: limits.promptOptionCharacters }));
 
-export const Setting = record('Setting', 'Something to choose.', {
-  id: id('Names it in a change'),
-  kind: word(['mode', 'model', 'option'], 'What is chosen'),
-  category: maybe(label('As ACP names it: mode, model, thought_level, model_config; others can come')),
-  applies: maybe(word(['now', 'next'], 'A change counts at once, or from the next message; absent: not known')),
-  name: label('For people'),
-  description: about('More, for people'),
-  value: id('Id of the option that holds now'),
+export const Setting = record('Setting', 'A setting of a session.', {
+  id: id('Id, for changes'),
+  kind: word(['mode', 'model', 'option'], 'Kind of the setting'),
+  category: maybe(label('Category as in ACP: mode, model, thought_level, model_config; new values can be added')),
+  applies: maybe(word(['now', 'next'], 'Whether a change applies at once or from the next message; absent: unknown')),
+  name: label('Display name'),
+  description: about('Description for people'),
+  value: id('Id of the current option'),
   options: list(
-    record('SettingOption', 'A value that it may have.', {
+    record('SettingOption', 'A possible value of a setting.', {
       id: id('The value'),
-      name: label('For people'),
-      description: about('More, for people'),
-      group: maybe(label('Heading of the options that belong together')),
-      danger: maybe(flag('The agent works without asking. A warning, which can be wrong in both directions')),
+      name: label('Display name'),
+      description: about('Description for people'),
+      group: maybe(label('Heading of a group of options')),
+      danger: maybe(
+        flag('The agent works without asking. A warning only: both false positives and false negatives are possible'),
+      ),
     }),
     'In the order of the agent',
     { maxItems: settingLimits.options },
@@ -53,56 +55,68 @@ export const Setting = record('Setting', 'Something to choose.', {
 export const settingList = list(Setting, 'In the order of the agent', { maxItems: settingLimits.settings });
 
 /** The abilities of an agent, as its daemon learned them. */
-export const abilities = list(line('An ability'), '`images`, `steer`, `files`, `cost`, `limits`; others can come', {
-  maxItems: 20,
-});
+export const abilities = list(
+  line('A capability of the agent'),
+  '`images`, `steer`, `files`, `cost`, `limits`; new values can be added',
+  {
+    maxItems: 20,
+  },
+);
 
 const choice = { id: id('Id of the setting'), value: id('Id of one of its options') };
 
 /** The body of the route. */
-export const SettingChange = record('SettingChange', 'Another value for one setting.', {
+export const SettingChange = record('SettingChange', 'A new value for one setting.', {
   ...choice,
-  keep: maybe(flag('Also the default of this agent on this machine')),
-  on: maybe(text('The program in which it is chosen, for people', { maxLength: limits.nameCharacters })),
+  keep: maybe(flag('Make it the default of this agent on this machine too')),
+  on: maybe(text('The program in which the person chooses, for display', { maxLength: limits.nameCharacters })),
 });
 
 /** A choice that goes with a message. */
-export const MessageSetting = record('MessageSetting', 'A value that holds before the agent gets the message.', {
+export const MessageSetting = record('MessageSetting', 'A setting to apply before the agent gets the message.', {
   ...choice,
-  keep: maybe(flag('Also the default of this agent on this machine')),
+  keep: maybe(flag('Make it the default of this agent on this machine too')),
 });
 
 export const messageSettings = maybe(
-  list(MessageSetting, 'Chosen with the message. It does not run if one of them cannot be set: `SETTING_NOT_APPLIED`', {
-    maxItems: settingLimits.choices,
-  }),
+  list(
+    MessageSetting,
+    'Settings for the message. If one of them cannot be set, the message does not run: `SETTING_NOT_APPLIED`',
+    {
+      maxItems: settingLimits.choices,
+    },
+  ),
 );
 
 /** The same in a frame: the pages of both planes have a heading each. */
-export const ChosenSetting = record('ChosenSetting', 'Another value for one setting, as an app chose it.', choice);
+export const ChosenSetting = record('ChosenSetting', 'A new value for one setting, from an app.', choice);
 
-export const SessionSettings = record('SessionSettings', 'The settings of a session, as its agent reports them now.', {
-  sessionId: sessionId('Canonical session id'),
-  settings: settingList,
-  asOf: maybe(time('No process of the agent runs: as it was then')),
-  can: maybe(abilities),
-});
+export const SessionSettings = record(
+  'SessionSettings',
+  'The current settings of a session, as its agent reports them.',
+  {
+    sessionId: sessionId('Canonical session id'),
+    settings: settingList,
+    asOf: maybe(time('Present if no process of the agent runs: the time of these values')),
+    can: maybe(abilities),
+  },
+);
 
 export const SettingsQuery = Type.Object({
   known: maybe(
-    Type.Literal('1', { description: 'Only the values that the daemon knows: starts no process of an agent' }),
+    Type.Literal('1', { description: 'Only values that the daemon already knows; starts no process of the agent' }),
   ),
 });
 
-export const AgentSettings = record('AgentSettings', 'The settings with which a new session of an agent begins.', {
+export const AgentSettings = record('AgentSettings', 'The initial settings of new sessions of an agent.', {
   deviceId: id('Device id'),
   agentType: line('The agent'),
-  settings: list(Setting, 'Empty: the agent has not run there yet', { maxItems: settingLimits.settings }),
+  settings: list(Setting, 'Empty if the agent has not run on the device yet', { maxItems: settingLimits.settings }),
   asOf: maybe(time('When the agent reported them')),
   can: maybe(abilities),
 });
 
-const agentType = maybe(line('One of the `agents` of the device; absent: the one that it is registered for'));
+const agentType = maybe(line('One of the `agents` of the device; absent: the agent of the registration'));
 
 export const AgentSettingsQuery = Type.Object({
   agentType,
@@ -113,7 +127,7 @@ export const DefaultChange = record('DefaultChange', 'A default for new sessions
   agentType,
   id: id('Id of the setting'),
   value: nullable(id('Id of one of its options; null removes the default')),
-  on: maybe(text('The program in which it is chosen, for people', { maxLength: limits.nameCharacters })),
+  on: maybe(text('The program in which the person chooses, for display', { maxLength: limits.nameCharacters })),
 });
 
 export type Setting = Static<typeof Setting>;

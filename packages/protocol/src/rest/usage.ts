@@ -21,21 +21,21 @@ export const figures = {
   day: calendarDay('Calendar day in that zone, `2026-03-14`'),
   turns: count('Turns that began on this day'),
   cost: maybe(Cost),
-  tokens: maybe(version('Tokens of these turns, where the agent reports them')),
+  tokens: maybe(version('Tokens of these turns, if the agent reports them')),
 };
 export const agentName = text('Type of the agent', { minLength: 1, maxLength: 64 });
-export const since = text('Since when the daemon keeps figures (ISO 8601)', { maxLength: limits.timeCharacters });
+export const since = text("Start of the daemon's figures (ISO 8601)", { maxLength: limits.timeCharacters });
 
 export const UsageDay = record('UsageDay', 'Use of one agent on one day. A second currency has a row of its own.', {
   ...figures,
   agentType: agentName,
 });
 
-export const usageDays = list(UsageDay, 'By day, then by agent; days without use are left out', {
+export const usageDays = list(UsageDay, 'Sorted by day, then by agent; days without use are omitted', {
   maxItems: spendingLimits.rows,
 });
 
-export const DeviceUsage = record('DeviceUsage', 'Figures of use of a device, as its daemon keeps them.', {
+export const DeviceUsage = record('DeviceUsage', 'Usage figures of a device, from its daemon.', {
   deviceId: id('Device id'),
   days: usageDays,
   since,

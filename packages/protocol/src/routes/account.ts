@@ -13,7 +13,7 @@ export const accountRoutes = {
   },
   deleteMe: {
     ...endpoints.deleteMe,
-    summary: 'Delete the account and everything that the relay keeps of the person, at once',
+    summary: 'Delete the account and all data of the person at once',
     scope: ['sessions:write', 'devices:write'],
     body: people.DeleteAccount,
     success: { 204: undefined },
@@ -21,7 +21,7 @@ export const accountRoutes = {
   },
   exportMe: {
     ...endpoints.exportMe,
-    summary: 'Everything that the relay keeps of the person, as one document; six times in ten minutes',
+    summary: 'Export all data of the person as one document; at most six times in ten minutes',
     scope: ['sessions:read', 'devices:read'],
     success: { 200: AccountExport },
     errors: [],
@@ -33,7 +33,7 @@ export const accountRoutes = {
 export const auditRoutes = {
   listAudit: {
     ...endpoints.listAudit,
-    summary: 'What was done in the name of the user, newest first',
+    summary: 'The audit log of the user, newest first',
     scope: ['sessions:read', 'devices:read'],
     query: AuditQuery,
     success: { 200: AuditPage },

@@ -5,7 +5,7 @@ import * as tokens from '../rest/acp-tokens.ts';
 export const acpTokenRoutes = {
   createAcpToken: {
     ...endpoints.createAcpToken,
-    summary: 'A token with which an ACP client reaches one device at `/acp/<deviceId>`',
+    summary: 'Create a token that gives an ACP client access to one device at `/acp/<deviceId>`',
     scope: 'devices:write',
     body: tokens.CreateAcpToken,
     success: { 201: tokens.CreatedAcpToken },
@@ -13,14 +13,14 @@ export const acpTokenRoutes = {
   },
   listAcpTokens: {
     ...endpoints.listAcpTokens,
-    summary: 'The tokens of ACP clients that are valid',
+    summary: 'The valid tokens of ACP clients',
     scope: 'devices:read',
     success: { 200: tokens.AcpTokenList },
     errors: [],
   },
   revokeAcpToken: {
     ...endpoints.revokeAcpToken,
-    summary: 'Revoke a token of an ACP client; its connections are closed with 4401',
+    summary: 'Revoke a token of an ACP client; the relay closes its connections with 4401',
     scope: 'devices:write',
     success: { 204: undefined },
     errors: ['TOKEN_NOT_FOUND'],

@@ -4,8 +4,8 @@ import { ChangeList, FileDiff, FileList, FilePiece, changeLimits, scopeName } fr
 import { Type, count, id, limits, maybe, oneOf, text } from '../schema.ts';
 
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
-const scope = maybe(scopeName('The comparison; `uncommitted` unless given'));
-const turn = maybe(id('With `scope=turn`: the uuid of the message that began it; the newest unless given'));
+const scope = maybe(scopeName('The comparison; default: `uncommitted`'));
+const turn = maybe(id('With `scope=turn`: the uuid of the message that began the turn; default: the newest turn'));
 const errors = [
   'SESSION_NOT_FOUND',
   'SESSION_NOT_RESOLVED',
@@ -18,25 +18,25 @@ const errors = [
 export const changeRoutes = {
   readChanges: {
     ...endpoints.readChanges,
-    summary: 'The files that differ, from the daemon',
+    summary: 'The changed files, from the daemon',
     scope: 'sessions:read',
     limit: 'files',
     query: Type.Object({
       scope,
       turn,
-      after: maybe(path('Only files behind this one')),
-      limit: maybe(Type.Integer({ description: 'Files, at most', minimum: 1, maximum: changeLimits.changes })),
+      after: maybe(path('Only files after this one')),
+      limit: maybe(Type.Integer({ description: 'Maximum number of files', minimum: 1, maximum: changeLimits.changes })),
     }),
     success: { 200: ChangeList },
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE'],
   },
   readDiff: {
     ...endpoints.readDiff,
-    summary: 'How one file differs, from the daemon',
+    summary: 'The diff of one file, from the daemon',
     scope: 'sessions:read',
     limit: 'files',
     query: Type.Object({
-      path: path('The file, as the list names it'),
+      path: path('The file, with its path from the list'),
       scope,
       turn,
       from: maybe(count('First hunk')),
@@ -50,8 +50,10 @@ export const changeRoutes = {
     scope: ['sessions:read', 'devices:read'],
     limit: 'files',
     query: Type.Object({
-      path: maybe(path('The folder; the root of the session unless given')),
-      find: maybe(text('Files whose path has these letters in this order', { maxLength: limits.folderCharacters })),
+      path: maybe(path('The folder; default: the root of the session')),
+      find: maybe(
+        text('Files whose path contains these letters in this order', { maxLength: limits.folderCharacters }),
+      ),
     }),
     success: { 200: FileList },
     errors: [...errors, 'FILE_NOT_FOUND'],
@@ -63,11 +65,13 @@ export const changeRoutes = {
     limit: 'files',
     query: Type.Object({
       path: path('The file'),
-      side: maybe(oneOf(['now', 'before'], '`before`: as it was in the commit with which `scope` compares')),
+      side: maybe(oneOf(['now', 'before'], '`before`: the version in the commit that `scope` compares with')),
       scope,
       turn,
-      offset: maybe(Type.Integer({ description: 'First byte; 0 unless given', minimum: 0 })),
-      limit: maybe(Type.Integer({ description: 'Bytes of text', minimum: 1, maximum: changeLimits.pieceBytes })),
+      offset: maybe(Type.Integer({ description: 'First byte; default: 0', minimum: 0 })),
+      limit: maybe(
+        Type.Integer({ description: 'Maximum number of bytes of text', minimum: 1, maximum: changeLimits.pieceBytes }),
+      ),
     }),
     success: { 200: FilePiece },
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'FILE_NOT_FOUND', 'FILE_HIDDEN'],

@@ -5,7 +5,7 @@ import * as keys from '../rest/device-keys.ts';
 export const deviceKeyRoutes = {
   createDeviceKey: {
     ...endpoints.createDeviceKey,
-    summary: 'A key with which machines register without a person',
+    summary: 'Create a key with which machines register without a person',
     scope: 'devices:write',
     body: keys.CreateDeviceKey,
     success: { 201: keys.CreatedDeviceKey },
@@ -20,7 +20,7 @@ export const deviceKeyRoutes = {
   },
   revokeDeviceKey: {
     ...endpoints.revokeDeviceKey,
-    summary: 'Revoke a registration key; machines that registered with it stay',
+    summary: 'Revoke a registration key; machines that registered with it stay registered',
     scope: 'devices:write',
     success: { 204: undefined },
     errors: ['KEY_NOT_FOUND'],

@@ -8,7 +8,7 @@ import { Type, limits, maybe, text } from '../schema.ts';
 
 const FoldersQuery = Type.Object({
   path: maybe(
-    text('Also the folders in this one, from a daemon that declared `browse`; empty: those that it allows', {
+    text('Also list the subfolders of this folder, from a daemon that declared `browse`; empty: the allowed folders', {
       maxLength: limits.pathCharacters,
     }),
   ),
@@ -16,7 +16,7 @@ const FoldersQuery = Type.Object({
 
 const UsageQuery = Type.Object({
   from: usage.calendarDay('First day'),
-  to: usage.calendarDay('Last day, at most 92 days in all'),
+  to: usage.calendarDay('Last day; the range is at most 92 days'),
   zone: usage.timeZone('Time zone of the days (IANA), such as `Europe/Paris`'),
 });
 
@@ -45,7 +45,7 @@ export const deviceRoutes = {
   },
   pingDevice: {
     ...endpoints.pingDevice,
-    summary: 'Ask the daemon of a device whether it answers',
+    summary: 'Check that the daemon of a device responds',
     scope: 'devices:read',
     success: { 200: people.DevicePing },
     errors: ['DEVICE_NOT_FOUND', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
@@ -53,7 +53,7 @@ export const deviceRoutes = {
   listFolders: {
     ...endpoints.listFolders,
     summary:
-      'The folders in which sessions of a device worked last; with `path` the folders in that folder, from the daemon',
+      'The latest working directories of a device; with `path` also the subfolders of that folder, from the daemon',
     scope: ['devices:read', 'sessions:read'],
     query: FoldersQuery,
     success: { 200: folders.FolderList },
@@ -76,7 +76,7 @@ export const deviceRoutes = {
   },
   readUsage: {
     ...endpoints.readUsage,
-    summary: 'Turns, cost and tokens of each agent of a device by day, as its daemon keeps them',
+    summary: 'Turns, cost and tokens of each agent of a device by day, from its daemon',
     scope: 'devices:read',
     query: UsageQuery,
     success: { 200: usage.DeviceUsage },

@@ -8,9 +8,9 @@ import { Type, count, maybe } from '../schema.ts';
 import { transcriptLimits } from '../transcript/index.ts';
 
 const ContentQuery = Type.Object({
-  offset: maybe(count('First byte of the piece; 0 unless given')),
+  offset: maybe(count('First byte of the piece; default: 0')),
   limit: maybe(
-    Type.Integer({ description: 'Bytes of the piece, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+    Type.Integer({ description: 'Maximum number of bytes', minimum: 1, maximum: transcriptLimits.pieceBytes }),
   ),
 });
 
@@ -33,7 +33,7 @@ export const fromDaemonRoutes = {
   },
   readContext: {
     ...endpoints.readContext,
-    summary: 'How full the context of the session is, from the daemon',
+    summary: 'The context usage of the session, from the daemon',
     scope: 'sessions:read',
     success: { 200: conversation.SessionContext },
     errors: [
@@ -47,7 +47,7 @@ export const fromDaemonRoutes = {
   },
   readSummary: {
     ...endpoints.readSummary,
-    summary: 'The subject of the session, from the daemon',
+    summary: 'A summary of the session, from the daemon',
     scope: 'sessions:read',
     success: { 200: conversation.SessionSummary },
     errors: [
@@ -77,7 +77,7 @@ export const fromDaemonRoutes = {
   },
   changeSetting: {
     ...endpoints.changeSetting,
-    summary: 'Choose something else in the session; answers all settings as they are then',
+    summary: 'Change a setting of the session; returns all settings after the change',
     scope: 'sessions:write',
     body: settings.SettingChange,
     success: { 200: settings.SessionSettings },
@@ -96,7 +96,7 @@ export const fromDaemonRoutes = {
   },
   readDeviceSettings: {
     ...endpoints.readDeviceSettings,
-    summary: 'The settings with which a new session of an agent begins, from the daemon; starts no process of an agent',
+    summary: 'The initial settings of new sessions of an agent, from the daemon; starts no process of the agent',
     scope: 'devices:read',
     query: settings.AgentSettingsQuery,
     success: { 200: settings.AgentSettings },
@@ -104,7 +104,7 @@ export const fromDaemonRoutes = {
   },
   changeDeviceSetting: {
     ...endpoints.changeDeviceSetting,
-    summary: 'Set or remove a default for new sessions of an agent; a mode that never asks takes a recent sign-in',
+    summary: 'Set or remove a default for new sessions of an agent; a mode that never asks requires a recent sign-in',
     scope: 'sessions:write',
     body: settings.DefaultChange,
     success: { 200: settings.AgentSettings },
@@ -121,7 +121,7 @@ export const fromDaemonRoutes = {
   },
   readContent: {
     ...endpoints.readContent,
-    summary: 'A piece of what an item names: an image, or the whole output of a tool, from the daemon',
+    summary: "A piece of an item's content, from the daemon: an image, or the whole output of a tool",
     scope: 'sessions:read',
     query: ContentQuery,
     success: { 200: content.ItemContent },
@@ -137,7 +137,7 @@ export const fromDaemonRoutes = {
   },
   releaseSession: {
     ...endpoints.releaseSession,
-    summary: 'End the program on the machine that holds the session, to go on in an app',
+    summary: 'Close the program on the machine that has the session open, to continue in an app',
     scope: 'sessions:write',
     body: desk.ReleaseSession,
     success: { 200: conversation.ReleasedSession },
@@ -145,14 +145,14 @@ export const fromDaemonRoutes = {
   },
   readDesk: {
     ...endpoints.readDesk,
-    summary: 'How to go on with the session in a terminal; changes nothing',
+    summary: 'How to continue the session in a terminal; changes nothing',
     scope: 'sessions:read',
     success: { 200: desk.DeskState },
     errors: deskErrors,
   },
   letGo: {
     ...endpoints.letGo,
-    summary: 'The same, after the daemon has ended its own idle process of the session',
+    summary: 'The same, after the daemon stops its own idle process of the session',
     scope: 'sessions:write',
     success: { 200: desk.DeskState },
     errors: deskErrors,

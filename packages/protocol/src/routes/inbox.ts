@@ -5,7 +5,7 @@ import * as inbox from '../rest/inbox.ts';
 export const inboxRoutes = {
   listInbox: {
     ...endpoints.listInbox,
-    summary: 'What waits for the user, across devices, newest first, with its counts',
+    summary: 'The inbox of the user across devices, newest first, with its counts',
     scope: 'sessions:read',
     query: inbox.InboxQuery,
     success: { 200: inbox.Inbox },
@@ -13,7 +13,7 @@ export const inboxRoutes = {
   },
   ackInbox: {
     ...endpoints.ackInbox,
-    summary: 'Everything seen so far needs no more attention; questions and devices stay',
+    summary: 'Mark all items seen so far as done; questions and devices stay open',
     scope: 'sessions:write',
     body: inbox.AckItems,
     success: { 200: inbox.InboxState },
@@ -21,14 +21,14 @@ export const inboxRoutes = {
   },
   ackItem: {
     ...endpoints.ackItem,
-    summary: 'The item needs no more attention; one that is closed stays so',
+    summary: 'Mark the item as done; no effect on a closed item',
     scope: 'sessions:write',
     success: { 200: inbox.InboxState },
     errors: ['ITEM_NOT_FOUND', 'ITEM_NEEDS_ANSWER'],
   },
   snoozeItem: {
     ...endpoints.snoozeItem,
-    summary: 'Hide the item for a while; at most 30 days',
+    summary: 'Snooze the item, for at most 30 days',
     scope: 'sessions:write',
     body: inbox.SnoozeItem,
     success: { 200: inbox.InboxState },

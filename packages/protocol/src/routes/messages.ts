@@ -40,7 +40,7 @@ export const messageRoutes = {
   },
   answerPrompt: {
     ...endpoints.answerPrompt,
-    summary: 'Answer a question of the agent, by its id: the first answer counts, and no other one reaches the agent',
+    summary: 'Answer a question of the agent by its id; only the first answer counts and reaches the agent',
     scope: 'sessions:write',
     body: prompts.AnswerPrompt,
     success: { 202: prompts.AnsweredPrompt },

@@ -7,14 +7,15 @@ import * as push from '../rest/push.ts';
 export const pushRoutes = {
   readNotificationSettings: {
     ...endpoints.readNotificationSettings,
-    summary: 'What the user is notified of, and when',
+    summary: 'The notification settings of the user',
     scope: 'sessions:read',
     success: { 200: settings.NotificationSettings },
     errors: [],
   },
   saveNotificationSettings: {
     ...endpoints.saveNotificationSettings,
-    summary: 'Choose causes and quiet hours; what is held and no longer quiet is sent at once',
+    summary:
+      'Choose causes and quiet hours; the relay sends held notifications at once if the new hours no longer cover them',
     scope: 'sessions:write',
     body: settings.SaveNotificationSettings,
     success: { 200: settings.NotificationSettings },
@@ -22,20 +23,20 @@ export const pushRoutes = {
   },
   readPushConfig: {
     ...endpoints.readPushConfig,
-    summary: 'How this relay can notify people',
+    summary: 'The notification channels of this relay',
     success: { 200: push.PushConfig },
     errors: [],
   },
   listSubscriptions: {
     ...endpoints.listSubscriptions,
-    summary: 'The addresses at which the user is notified',
+    summary: 'The notification addresses of the user',
     scope: 'sessions:read',
     success: { 200: push.SubscriptionList },
     errors: [],
   },
   addSubscription: {
     ...endpoints.addSubscription,
-    summary: 'Add an address; one that the user already has is answered with 200 and changed',
+    summary: 'Add an address; if the user already has it, the relay updates it and answers 200',
     scope: 'sessions:write',
     body: push.AddSubscription,
     success: { 200: push.AddedSubscription, 201: push.AddedSubscription },
@@ -56,7 +57,7 @@ export const pushRoutes = {
   },
   changeSubscription: {
     ...endpoints.changeSubscription,
-    summary: 'Rename an address, choose its causes, pause it or end the pause',
+    summary: 'Rename an address, choose its causes, pause or resume it',
     scope: 'sessions:write',
     body: push.ChangeSubscription,
     success: { 200: push.Subscription },
@@ -64,14 +65,14 @@ export const pushRoutes = {
   },
   removeSubscription: {
     ...endpoints.removeSubscription,
-    summary: 'Remove an address; nothing is sent there from then on',
+    summary: 'Remove an address; the relay sends nothing more to it',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SUBSCRIPTION_NOT_FOUND'],
   },
   testSubscription: {
     ...endpoints.testSubscription,
-    summary: 'Send a test to an address; ten in ten minutes',
+    summary: 'Send a test to an address; at most ten in ten minutes',
     scope: 'sessions:write',
     success: { 202: push.TestStarted },
     errors: ['SUBSCRIPTION_NOT_FOUND'],
@@ -79,21 +80,21 @@ export const pushRoutes = {
   },
   rotateSecret: {
     ...endpoints.rotateSecret,
-    summary: 'A new secret for a webhook; the one before signs too for 24 hours',
+    summary: 'Create a new secret for a webhook; the relay signs with the previous secret too for 24 hours',
     scope: 'sessions:write',
     success: { 200: push.RotatedSecret },
     errors: ['SUBSCRIPTION_NOT_FOUND', 'KIND_NOT_CONFIGURED'],
   },
   readDelivery: {
     ...endpoints.readDelivery,
-    summary: 'One delivery, until 30 days after it became due',
+    summary: 'One delivery; kept for 30 days after it became due',
     scope: 'sessions:read',
     success: { 200: push.Delivery },
     errors: ['DELIVERY_NOT_FOUND'],
   },
   giveAnswer: {
     ...endpoints.giveAnswer,
-    summary: 'Answer the question of a notification with the token that came with it; the first answer counts',
+    summary: 'Answer the question of a notification with its token; only the first answer counts',
     body: prompts.GiveAnswer,
     success: { 202: prompts.GivenByToken },
     errors: [

@@ -8,6 +8,6 @@ export const HistoryQuery = Type.Object({
   limit: page(limits.historyPage),
   before: maybe(id('Only messages before this uuid')),
   after: maybe(id('Only messages after this uuid')),
-  parts: maybe(oneOf(['0', '1'], '1: items with their parts, where the daemon has them')),
-  changed: maybe(version('With `parts=1`, instead of a cursor: the items that changed after this version')),
+  parts: maybe(oneOf(['0', '1'], '1: items with their parts, if the daemon has them')),
+  changed: maybe(version('With `parts=1`, instead of a cursor: only items that changed after this version')),
 });

@@ -14,7 +14,7 @@ const refused = [
 export const scheduleRoutes = {
   createSchedule: {
     ...endpoints.createSchedule,
-    summary: 'Send a message again and again, by a rule',
+    summary: 'Create a schedule, which repeats a message',
     scope: 'sessions:write',
     body: schedules.CreateSchedule,
     success: { 201: schedules.Schedule },

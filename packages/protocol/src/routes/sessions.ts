@@ -13,15 +13,15 @@ const SessionsQuery = Type.Object({
       maximum: limits.sessionsPage,
     }),
   ),
-  cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
-  deviceId: maybe(id('Only of this device')),
-  status: maybe(oneOf(conversation.sessionStatuses, 'Only in this state')),
+  cursor: maybe(text('`nextCursor` of the previous page', { maxLength: 512 })),
+  deviceId: maybe(id('Only sessions of this device')),
+  status: maybe(oneOf(conversation.sessionStatuses, 'Only sessions in this state')),
   q: maybe(
-    text('Only those in which every word of it begins a word of the title, the project path or the last message', {
+    text('Search terms: each must be the start of a word in the title, the project path or the last message', {
       maxLength: limits.nameCharacters,
     }),
   ),
-  pinned: maybe(oneOf(['true'], 'Only pinned ones')),
+  pinned: maybe(oneOf(['true'], 'Only pinned sessions')),
   archived: maybe(oneOf(['false', 'true', 'all'], 'false: not archived (default), true: only archived, all: both')),
 });
 
@@ -56,7 +56,7 @@ export const sessionRoutes = {
   },
   changeSessions: {
     ...endpoints.changeSessions,
-    summary: 'Archive or delete what a filter means, 100 sessions at a time',
+    summary: 'Archive or delete the sessions that match a filter, 100 at a time',
     scope: 'sessions:write',
     body: bulk.ChangeSessions,
     success: { 200: bulk.ChangedSessions },
@@ -80,7 +80,7 @@ export const sessionRoutes = {
   },
   deleteSession: {
     ...endpoints.deleteSession,
-    summary: "Forget a session; the daemon's history is untouched",
+    summary: 'Delete a session from the relay; the daemon keeps its history',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SESSION_NOT_FOUND'],

@@ -6,14 +6,14 @@ import { Type } from '../schema.ts';
 export const systemRoutes = {
   health: {
     ...endpoints.health,
-    summary: 'The process lives',
+    summary: 'Whether the process is alive',
     success: { 200: people.Health },
     errors: [],
     limit: 'none',
   },
   ready: {
     ...endpoints.ready,
-    summary: 'Whether this instance takes work',
+    summary: 'Whether this instance accepts work',
     success: { 200: people.Readiness, 503: people.Readiness },
     errors: [],
     limit: 'none',

@@ -8,7 +8,7 @@ export const taskRoutes = {
   cancelSession: {
     ...endpoints.cancelSession,
     summary:
-      'Cancel what runs, else dismiss what the agent asks, else cancel what waits longest; or only what runs, or all',
+      'Cancel the running task, else dismiss the open question, else cancel the oldest queued task; or only the running task, or all',
     scope: 'sessions:write',
     body: conversation.CancelSession,
     success: { 202: conversation.CancelledTask },
@@ -16,15 +16,14 @@ export const taskRoutes = {
   },
   readQueue: {
     ...endpoints.readQueue,
-    summary: 'The messages that wait in a session, in the order in which they will be sent',
+    summary: 'The queued messages of a session, in sending order',
     scope: 'sessions:read',
     success: { 200: queue.SessionQueue },
     errors: ['SESSION_NOT_FOUND'],
   },
   changeQueued: {
     ...endpoints.changeQueued,
-    summary:
-      'Edit or move a message that waits; only before it is sent to the daemon. One whose time has not come gets another text or time',
+    summary: 'Edit or move a queued message, until it is sent to the daemon; edit or reschedule a delayed message',
     scope: 'sessions:write',
     body: queue.ChangeQueued,
     success: { 200: queue.SessionQueue },
@@ -32,14 +31,14 @@ export const taskRoutes = {
   },
   removeQueued: {
     ...endpoints.removeQueued,
-    summary: 'Take a message back that waits; only before it is sent to the daemon',
+    summary: 'Withdraw a queued message, until it is sent to the daemon',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED'],
   },
   sendQueuedNow: {
     ...endpoints.sendQueuedNow,
-    summary: 'Send a message that waits into the turn that runs',
+    summary: 'Send a queued message into the running turn',
     scope: 'sessions:write',
     success: { 202: conversation.SentNow },
     errors: [
@@ -56,7 +55,7 @@ export const taskRoutes = {
   },
   listLater: {
     ...endpoints.listLater,
-    summary: 'The messages of the user whose time has not come',
+    summary: 'The delayed messages of the user',
     scope: 'sessions:read',
     success: { 200: queue.LaterList },
     errors: [],

@@ -6,11 +6,11 @@ import { page } from './queries.ts';
 
 const NotificationsQuery = Type.Object({
   limit: page(limits.sessionsPage),
-  cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
+  cursor: maybe(text('`nextCursor` of the previous page', { maxLength: 512 })),
 });
 
 const WatchQuery = Type.Object({
-  sessionId: maybe(sessionId('Session id or alias; may be in the body instead')),
+  sessionId: maybe(sessionId('Session id or alias; can be in the body instead')),
 });
 
 export const watchingRoutes = {

@@ -8,11 +8,11 @@ export const Cost = record('Cost', 'An amount of money, as the agent estimates i
 });
 
 export const UsageLimit = record('UsageLimit', 'A limit of the plan that the agent runs on.', {
-  id: id('Names the limit: `five_hour`, `seven_day`, or the name that the agent gives it'),
-  name: text('For people', { maxLength: limits.nameCharacters }),
-  used: maybe(Type.Number({ description: 'The used part, from 0 to 1', minimum: 0, maximum: 1 })),
-  resets: maybe(text('When it begins again (ISO 8601)', { maxLength: limits.timeCharacters })),
-  state: maybe(word(['allowed', 'warning', 'rejected'], 'What the plan does with further requests')),
+  id: id("Id of the limit: `five_hour`, `seven_day`, or the agent's own name for it"),
+  name: text('Display name', { maxLength: limits.nameCharacters }),
+  used: maybe(Type.Number({ description: 'Used share, from 0 to 1', minimum: 0, maximum: 1 })),
+  resets: maybe(text('Time of its reset (ISO 8601)', { maxLength: limits.timeCharacters })),
+  state: maybe(word(['allowed', 'warning', 'rejected'], 'How the plan treats further requests')),
   as_of: text('When the agent reported it (ISO 8601)', { maxLength: limits.timeCharacters }),
 });
 

@@ -23,7 +23,7 @@ import { Cost, usageLimits } from './figures.ts';
 import { Diff, Question, word } from './question.ts';
 
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
-const open = maybe(Type.Literal(true, { description: 'It still grows' }));
+const open = maybe(Type.Literal(true, { description: 'The text still grows' }));
 const part = <K extends string, T extends Parameters<typeof Type.Object>[0]>(
   kind: K,
   title: string,
@@ -32,7 +32,7 @@ const part = <K extends string, T extends Parameters<typeof Type.Object>[0]>(
 ) => Type.Object({ kind: Type.Literal(kind), ...fields }, { title, description });
 
 const image = {
-  data: text('A name by which the bytes are fetched apart (`GET …/content/:name`); empty: they are not kept', {
+  data: text('Name for fetching the bytes (`GET …/content/:name`); empty: the daemon does not keep them', {
     maxLength: limits.idCharacters,
   }),
   mime: line('Media type'),
@@ -45,63 +45,67 @@ const toolStatuses = ['pending', 'running', 'completed', 'failed', 'rejected', '
 export const questionStates = ['open', 'answered', 'superseded', 'expired', 'cancelled', 'interrupted'] as const;
 
 export const parts = {
-  user: part('user', 'UserPart', 'Words of the user. In the plain list.', {
-    images: maybe(list(record('PartImage', 'A picture.', image), 'Attached', { maxItems: transcriptLimits.images })),
+  user: part('user', 'UserPart', 'A message of the user. Part of the plain list.', {
+    images: maybe(list(record('PartImage', 'An image.', image), 'Attached', { maxItems: transcriptLimits.images })),
     answers: maybe(id('Uuid of the question that it answers')),
     at: maybe(word(['desk'], 'Where it was written, if the agent records that. `desk`: in a terminal of the machine')),
     steer: maybe(
       word(
         ['now', 'dropped', 'next'],
-        'Sent to a running turn. `now`: the agent got it there. `dropped`: that turn ended before the agent read it. `next`: that turn was over, and this one is its own',
+        'The message was sent into a running turn. `now`: the agent got it in that turn. `dropped`: that turn was over before the agent read it. `next`: that turn was already over, and the message began its own',
       ),
     ),
   }),
-  text: part('text', 'TextPart', 'Words of the agent, in `content`. In the plain list.', { open }),
+  text: part('text', 'TextPart', 'A message of the agent, in `content`. Part of the plain list.', { open }),
   thought: part('thought', 'ThoughtPart', 'A thought of the agent, in `content`.', { open }),
-  tool: part('tool', 'ToolPart', 'A call of a tool.', {
+  tool: part('tool', 'ToolPart', 'A tool call.', {
     id: id("The agent's id of the call"),
     name: maybe(line('Name of the tool')),
-    does: maybe(line('What kind of work: read, edit, delete, move, search, execute, think, fetch, other')),
-    title: text('For people', { maxLength: transcriptLimits.inputBytes }),
+    does: maybe(line('Kind of work: read, edit, delete, move, search, execute, think, fetch, other')),
+    title: text('Title for people', { maxLength: transcriptLimits.inputBytes }),
     status: word(
       toolStatuses,
-      'State. Only the agent’s own report makes it `completed` or `failed`; `unknown`: its turn ended without a report. Older daemons send `interrupted` for `unknown`',
+      'State. Only a report of the agent makes it `completed` or `failed`; `unknown`: the turn was over without a report. Older daemons send `interrupted` for `unknown`',
     ),
-    ended: maybe(text('When it ended (ISO 8601); it began at `timestamp`', { maxLength: limits.timeCharacters })),
+    ended: maybe(
+      text('Completion time (ISO 8601); the call began at `timestamp`', { maxLength: limits.timeCharacters }),
+    ),
     asked: maybe(
-      record('ToolPermission', 'The permission that the agent asked for.', {
-        question: maybe(id('Uuid of its question. Absent where the machine itself answered')),
-        answer: maybe(word(['allowed', 'rejected'], 'The choice. Absent while it is open, or without an answer')),
-        by: maybe(line('Who or where, as far as it is known, as in the answer of a question')),
+      record('ToolPermission', 'The permission that the agent requested.', {
+        question: maybe(id('Uuid of its question. Absent if the machine answered by itself')),
+        answer: maybe(
+          word(['allowed', 'rejected'], 'The chosen option. Absent while the question is open, or if it got no answer'),
+        ),
+        by: maybe(line('Person or place that answered, if known, as in the answer of a question')),
         at: maybe(text('When it was answered (ISO 8601)', { maxLength: limits.timeCharacters })),
       }),
     ),
     about: maybe(
-      text('What the agent says about the call: a description, not output', { maxLength: transcriptLimits.inputBytes }),
+      text("The agent's description of the call, not its output", { maxLength: transcriptLimits.inputBytes }),
     ),
-    input: maybe(text('What it was given, as a summary', { maxLength: transcriptLimits.inputBytes })),
-    command: maybe(text('The command that runs', { maxLength: transcriptLimits.inputBytes })),
-    cwd: maybe(path('Where it runs')),
-    output: maybe(text('What it printed: the first 4 and the last 12 KiB')),
-    left: maybe(version('Bytes of the output that are not shown')),
+    input: maybe(text('Summary of its input', { maxLength: transcriptLimits.inputBytes })),
+    command: maybe(text('The command', { maxLength: transcriptLimits.inputBytes })),
+    cwd: maybe(path('Working directory of the command')),
+    output: maybe(text('Its output: the first 4 KiB and the last 12 KiB')),
+    left: maybe(version('Number of omitted bytes of the output')),
     data: maybe(
-      text('A name by which all of a longer output is fetched apart (`GET …/content/:name`)', {
+      text('Name for fetching the whole of a longer output (`GET …/content/:name`)', {
         maxLength: limits.idCharacters,
       }),
     ),
     exit: maybe(Type.Integer({ description: 'Exit code' })),
     places: maybe(
       list(
-        record('Place', 'A place in a file.', { path: path('File'), line: maybe(count('Line, from 1')) }),
-        'Where it works',
+        record('Place', 'A location in a file.', { path: path('File'), line: maybe(count('Line, from 1')) }),
+        'Files and lines that the call works on',
         { maxItems: transcriptLimits.places },
       ),
     ),
-    diffs: maybe(list(Diff, 'What it changed', { maxItems: transcriptLimits.diffFiles })),
-    parent: maybe(id('Id of the call that this one belongs to')),
+    diffs: maybe(list(Diff, 'Its changes', { maxItems: transcriptLimits.diffFiles })),
+    parent: maybe(id('Id of the parent call')),
     open,
   }),
-  plan: part('plan', 'PlanPart', 'The plan of the agent. One item per turn, replaced.', {
+  plan: part('plan', 'PlanPart', 'The plan of the agent. Each turn has one such item; an update replaces it.', {
     entries: list(
       record('PlanEntry', 'A step.', {
         text: text('Step', { maxLength: transcriptLimits.planBytes }),
@@ -115,35 +119,35 @@ export const parts = {
   usage: part(
     'usage',
     'UsagePart',
-    'How full the context is, what the session has cost so far, and the limits of the plan. One item per turn, replaced.',
+    'Context usage, cost of the session so far, and the limits of the plan. Each turn has one such item; an update replaces it.',
     {
       used: maybe(version('Tokens in the context')),
-      size: maybe(version('Tokens that fit into it')),
+      size: maybe(version('Capacity of the context in tokens')),
       cost: maybe(Cost),
       limits: maybe(usageLimits),
     },
   ),
-  question: part('question', 'QuestionPart', 'A question of the agent. In the plain list.', {
+  question: part('question', 'QuestionPart', 'A question of the agent. Part of the plain list.', {
     question: Question,
     state: word(questionStates, 'State'),
     answer: maybe(
-      record('QuestionAnswer', 'How it was answered.', {
+      record('QuestionAnswer', 'The answer to the question.', {
         option: maybe(id('Id of the option')),
         text: maybe(text('Words', { maxLength: limits.messageBytes })),
-        at: text('When (ISO 8601)', { maxLength: limits.timeCharacters }),
-        by: maybe(line('Who, as far as it is known')),
+        at: text('Time (ISO 8601)', { maxLength: limits.timeCharacters }),
+        by: maybe(line('Person or place that answered, if known')),
       }),
     ),
   }),
-  image: part('image', 'ImagePart', 'A picture of the agent.', image),
-  error: part('error', 'ErrorPart', 'An error, with its text in `content`. In the plain list.', {
+  image: part('image', 'ImagePart', 'An image from the agent.', image),
+  error: part('error', 'ErrorPart', 'An error, with its text in `content`. Part of the plain list.', {
     code: maybe(line('Code')),
   }),
-  mark: part('mark', 'MarkPart', 'Something that happened between the words.', {
+  mark: part('mark', 'MarkPart', 'A marker for an event between messages.', {
     what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),
-    text: maybe(text('For people', { maxLength: transcriptLimits.inputBytes })),
-    by: maybe(line('Of a mode: where a person chose it; absent: the agent changed it')),
-    danger: maybe(flag('Of a mode: the agent never asks now')),
+    text: maybe(text('Text for people', { maxLength: transcriptLimits.inputBytes })),
+    by: maybe(line('For a mode: the program in which a person chose it; absent: the agent changed it')),
+    danger: maybe(flag('For a mode: the agent never asks from now on')),
   }),
 } as const satisfies Readonly<Record<string, TSchema>>;
 
@@ -163,12 +167,12 @@ export const isPlain = ({ part }: { part?: unknown }): boolean =>
 
 /** Fields of an item in addition to those of a message. */
 export const itemFields = {
-  seq: version('Place in the list; given once'),
+  seq: version('Place in the list; never changes'),
   v: maybe(version('Version of the session at the last change of the item')),
-  turn: maybe(id('Uuid of the USER item that began the turn. A turn that the agent began itself has an id of its own')),
+  turn: maybe(id('Uuid of the USER item that began the turn; a turn begun by the agent has its own id')),
   part: Type.Unsafe<AnyPart>(
     Type.Object(
-      { kind: text('One of the kinds below; others may come', { maxLength: 64 }) },
+      { kind: text('One of the kinds below; new kinds can be added', { maxLength: 64 }) },
       {
         description:
           '`UserPart`, `TextPart`, `ThoughtPart`, `ToolPart`, `PlanPart`, `UsagePart`, `QuestionPart`, `ImagePart`, `ErrorPart` or `MarkPart`',
@@ -178,10 +182,10 @@ export const itemFields = {
 };
 
 export const Item = record('Item', 'One entry of a conversation, with its part.', {
-  uuid: id('Identity for ever; the cursor of pages'),
-  role: oneOf(['USER', 'AGENT', 'SYSTEM'], 'Who said it'),
-  content: text('Always a complete plain text; may be empty'),
-  timestamp: text('When it began (ISO 8601)', { maxLength: limits.timeCharacters }),
+  uuid: id('Permanent id; also the cursor of pages'),
+  role: oneOf(['USER', 'AGENT', 'SYSTEM'], 'Author'),
+  content: text('Always complete plain text; can be empty'),
+  timestamp: text('Start time (ISO 8601)', { maxLength: limits.timeCharacters }),
   ...itemFields,
 });
 export type Item = Static<typeof Item>;

@@ -14,27 +14,27 @@ const operation = <N extends string, T extends Parameters<typeof Type.Object>[0]
 ) => Type.Object({ op: Type.Literal(op), ...fields }, { title, description });
 
 export const operations = {
-  put: operation('put', 'PutOperation', 'Makes an item, or replaces it. Its place stays.', { item: Item }),
+  put: operation('put', 'PutOperation', 'Creates an item, or replaces it in its place.', { item: Item }),
   add: operation('add', 'AddOperation', 'Appends to `content`, or to `part.output`.', {
     uuid: id('Item'),
-    text: text('What is appended', { maxLength: transcriptLimits.operationBytes }),
-    to: maybe(oneOf(['output', 'thought'], 'Absent: to `content`; `thought`: to the `content` of a thought')),
+    text: text('Text to append', { maxLength: transcriptLimits.operationBytes }),
+    to: maybe(oneOf(['output', 'thought'], 'Target; absent: `content`; `thought`: the `content` of a thought')),
   }),
   set: operation(
     'set',
     'SetOperation',
-    'Merges into `part` (RFC 7396): absent is unchanged, null is removed, lists are replaced.',
+    'Merges into `part` (RFC 7396): absent members stay, null removes a member, a list replaces the old list.',
     {
       uuid: id('Item'),
-      part: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'What changes' }),
-      content: maybe(text('Takes the place of `content`')),
+      part: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Members to change' }),
+      content: maybe(text('Replaces `content`')),
     },
   ),
   print: operation(
     'print',
     'PrintOperation',
-    'The text of this frame for apps that read no items, as `task_output`, in the place of the text that its operations add. Changes no item.',
-    { text: text('May be empty', { maxLength: transcriptLimits.operationBytes }) },
+    'For apps that do not read items: the text to send as `task_output` instead of the text that the operations of this frame add. Changes no item.',
+    { text: text('Can be empty', { maxLength: transcriptLimits.operationBytes }) },
   ),
 } as const;
 export type Operation = { [K in keyof typeof operations]: Static<(typeof operations)[K]> }[keyof typeof operations];
@@ -43,8 +43,8 @@ export type Operation = { [K in keyof typeof operations]: Static<(typeof operati
 export const operationList = list(
   Type.Unsafe<Operation>({
     type: 'object',
-    description: '`PutOperation`, `AddOperation` or `SetOperation`; others may come',
+    description: '`PutOperation`, `AddOperation` or `SetOperation`; new kinds can be added',
   }),
-  'In order',
+  'In the order of application',
   { maxItems: transcriptLimits.operations },
 );

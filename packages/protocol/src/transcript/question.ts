@@ -11,77 +11,77 @@ export const word = <const T extends readonly string[]>(values: T, description: 
   Type.Unsafe<T[number] | (string & {})>({
     type: 'string',
     maxLength: 64,
-    description: `${description}: ${values.join(', ')}; others may come`,
+    description: `${description}. Values: ${values.join(', ')}; new values can be added`,
   });
 const number = (description: string) => Type.Number({ description });
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
 
 export const Hunk = record('Hunk', 'Lines of a file that changed, as a unified diff has them.', {
-  old: count('First line in the old file, from 1; 0 when it has none'),
-  new: count('First line in the new file, from 1; 0 when it has none'),
+  old: count('First line in the old file, from 1; 0 if the old file has no lines here'),
+  new: count('First line in the new file, from 1; 0 if the new file has no lines here'),
   lines: list(text('Begins with a space, `-` or `+`', { maxLength: transcriptLimits.diffBytes }), 'Lines'),
 });
 
-export const Diff = record('DiffPart', 'The change of one file.', {
-  path: path('Relative to the project where it is inside of it'),
-  change: word(['add', 'edit', 'delete', 'move'], 'What happened to it'),
-  from: maybe(path('Where it was before a move')),
+export const Diff = record('DiffPart', 'The diff of one file.', {
+  path: path('Path, relative to the project if it is inside the project'),
+  change: word(['add', 'edit', 'delete', 'move'], 'Kind of the change'),
+  from: maybe(path('Path before a move')),
   added: count('Lines'),
   removed: count('Lines'),
-  hunks: maybe(list(Hunk, 'None when the file is binary or too large')),
+  hunks: maybe(list(Hunk, 'Hunks; absent if the file is binary or too large')),
 });
 
 export const Subject = record('Subject', 'The subject of a permission.', {
   type: word(['command', 'edit', 'tool'], 'Kind'),
   command: maybe(text('The command', { maxLength: transcriptLimits.inputBytes })),
-  cwd: maybe(path('Where it would run')),
-  diffs: maybe(list(Diff, 'What would change', { maxItems: transcriptLimits.diffFiles })),
+  cwd: maybe(path('Working directory of the command')),
+  diffs: maybe(list(Diff, 'Intended changes', { maxItems: transcriptLimits.diffFiles })),
   tool: maybe(line('Name of the tool')),
-  input: maybe(text('What it would be given, as a summary', { maxLength: transcriptLimits.inputBytes })),
+  input: maybe(text('Summary of its input', { maxLength: transcriptLimits.inputBytes })),
 });
 
 export const promptKinds = ['permission', 'choice', 'form', 'text'] as const;
 export const optionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
 
 export const QuestionOption = record('QuestionOption', 'A choice.', {
-  id: id('Names it in an answer'),
+  id: id('Id, for the answer'),
   label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
-  kind: maybe(word(optionKinds, 'Of a permission. Absent when the agent does not say; never guessed')),
+  kind: maybe(word(optionKinds, 'For a permission. Absent if the agent does not report it; the daemon never guesses')),
 });
 
 export const QuestionField = record('QuestionField', 'A field of a form.', {
-  name: id('Names it in an answer'),
-  title: text('For people', { maxLength: limits.promptOptionCharacters }),
-  type: word(['text', 'number', 'integer', 'boolean', 'choice', 'choices'], 'What it takes'),
-  about: maybe(text('More, for people', { maxLength: limits.promptOptionCharacters })),
+  name: id('Id, for the answer'),
+  title: text('Label for people', { maxLength: limits.promptOptionCharacters }),
+  type: word(['text', 'number', 'integer', 'boolean', 'choice', 'choices'], 'Type of its value'),
+  about: maybe(text('Description for people', { maxLength: limits.promptOptionCharacters })),
   choices: maybe(
     list(
-      record('QuestionChoice', 'A value that a field may have.', {
+      record('QuestionChoice', 'A possible value of a field.', {
         id: text('The value', { maxLength: limits.promptOptionCharacters }),
-        label: text('For people', { maxLength: limits.promptOptionCharacters }),
-        about: maybe(text('More, for people', { maxLength: limits.promptOptionCharacters })),
+        label: text('Label for people', { maxLength: limits.promptOptionCharacters }),
+        about: maybe(text('Description for people', { maxLength: limits.promptOptionCharacters })),
       }),
       'Choices',
       { maxItems: limits.promptOptions },
     ),
   ),
-  required: maybe(flag('It must be given')),
-  text: maybe(flag('Other words than the choices are an answer too')),
-  default: maybe(text('As words', { maxLength: limits.promptOptionCharacters })),
-  min: maybe(number('Least number, length or count')),
-  max: maybe(number('Greatest number, length or count')),
+  required: maybe(flag('The field is required')),
+  text: maybe(flag('The field also accepts text that is not among the choices')),
+  default: maybe(text('As text', { maxLength: limits.promptOptionCharacters })),
+  min: maybe(number('Minimum number, length or count')),
+  max: maybe(number('Maximum number, length or count')),
 });
 
 export const Question = record('Question', 'A question of the agent.', {
   uuid: id('Uuid of its item'),
   title: text('The question', { maxLength: limits.messageBytes }),
   kind: word(promptKinds, 'Kind'),
-  options: list(QuestionOption, 'Choices; may be empty', { maxItems: limits.promptOptions }),
-  text: maybe(flag('Words may answer. Words that answer a permission are a no, and the next message')),
+  options: list(QuestionOption, 'Choices; can be empty', { maxItems: limits.promptOptions }),
+  text: maybe(flag('The question accepts a text as answer. A text rejects a permission and becomes the next message')),
   subject: maybe(Subject),
-  fields: maybe(list(QuestionField, 'Of a form', { maxItems: transcriptLimits.fields })),
-  person: maybe(flag('The daemon itself asks: no agent answers, whatever its scopes')),
-  expires: maybe(text('When it can no longer be answered (ISO 8601)', { maxLength: limits.timeCharacters })),
+  fields: maybe(list(QuestionField, 'Fields of a form', { maxItems: transcriptLimits.fields })),
+  person: maybe(flag('The daemon itself asks: an agent cannot answer, whatever its scopes')),
+  expires: maybe(text('Deadline for the answer (ISO 8601)', { maxLength: limits.timeCharacters })),
   digest: maybe(
     text('First 32 hexadecimal digits of SHA-256 over the JSON of `[title, subject, options]`', { maxLength: 64 }),
   ),
@@ -91,7 +91,7 @@ export const Question = record('Question', 'A question of the agent.', {
 export const FieldValues = Type.Unsafe<Record<string, string | number | boolean | string[]>>({
   type: 'object',
   maxProperties: transcriptLimits.fields,
-  description: 'Values of a form by the name of their field: a text, a number, true or false, or a list of texts',
+  description: 'Values of a form by field name: a string, a number, true or false, or a list of strings',
 });
 
 export type Hunk = Static<typeof Hunk>;
