@@ -79,7 +79,7 @@ export const askedAt = (cluster: Cluster, api: Instance): RelayAddress => ({
 
 /** Two apis: one starts after the other was killed. */
 export async function openPair(env: Record<string, string>): Promise<Home> {
-  const cluster = await startCluster({ apis: 2, gateways: 0, env });
+  const cluster = await startCluster({ apis: 2, gateways: 1, env });
   const database = await openDatabase({ url: cluster.databaseUrl, poolSize: 1 });
   let at = 0;
   const living = () => cluster.apis[at]!;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectDaemon } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
 import {
   type Home,
@@ -43,8 +44,13 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
     (await home.relay.call('readDelivery', { params: { id }, user })).body;
 
   it('before the claim: it arrives once, from the next process', async () => {
+    const daemon = await connectDaemon(home.relay, { user: 'ada' });
     const address = await service.subscribe(home.relay, 'ada', { delaySeconds: 60 });
-    await notify(home.relay, 'ada');
+    // No delay holds the notification of a new machine.
+    const body = { deviceId: daemon.deviceId, message: 'Fail' };
+    const { taskId } = (await home.relay.call('createSession', { body, user: 'ada' })).body;
+    await daemon.next('task_start');
+    daemon.event(taskId, 'ERROR', { error: 'It failed.' });
     await deliveryIn(home, 'ada', 'pending');
     await home.kill();
     await home.passTwoMinutes();

@@ -87,7 +87,7 @@ export const agentTools = {
   send_message: {
     title: 'Send a message',
     description:
-      'Sends a follow-up to a session. It waits until the running turn and the queued messages before it are done, and answers no question (use answer). Returns at once; then call wait_for_turn with the taskId. now: into the running turn; then call wait_for_turn without a taskId. deliver in the result: now, or next if no turn was running. desk: for a session that a terminal has open. wait sends after the terminal closed the session; with take, or without desk, the person decides.',
+      'Sends a follow-up to a session, behind its running turn and its queue. It answers no question (use answer). Returns at once; then call wait_for_turn with the taskId. now: into the running turn; then call wait_for_turn without a taskId. deliver in the result is next if no turn was running.',
     input: fields({
       sessionId: session,
       content: SendMessage.properties.content,
