@@ -53,7 +53,7 @@ describeWith('redis-server', 'the commands for frames', () => {
     for (let n = 0; n < 10; n += 1) await gateway.publish('alice', 'counted');
     hook.disable();
     for (let n = 0; n < 10; n += 1) await heard.next();
-    // The connections have timers of their own; one for each frame would be ten.
+    // The connections have their own timers. A timer for each frame makes ten.
     expect(made.get('Timeout') ?? 0).toBeLessThan(10);
     expect((made.get('PROMISE') ?? 0) / 10).toBeLessThan(mostPromises);
   });
