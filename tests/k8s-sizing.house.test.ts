@@ -104,7 +104,7 @@ describeWith('kubectl', 'pods and autoscalers', () => {
 
   it('scale at the numbers of sockets in Sizing, up to the limits in Scale by hand', () => {
     const [each, gateways, apis, daemons, apps] = [
-      ...numbersIn(/gateways are as many as their daemons ask for and apis as their apps, ([\d,]+) each/),
+      ...numbersIn(/the number of gateways follows the daemons and the number of apis the apps, ([\d,]+) each/),
       ...numbersIn(/`maxReplicas` of (\d+) gateways and (\d+) apis are ([\d,]+) daemons and ([\d,]+) apps/),
     ];
     expect([daemons, apps]).toEqual([each! * gateways!, each! * apis!]);
