@@ -168,7 +168,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     const list = page.getByRole('list', { name: 'Repeating' });
-    await list.getByText(/^Every weekday 07:30/).waitFor();
+    await list.getByText(/^Every weekday 7:30.AM/).waitFor();
     await list.getByRole('button', { name: /^Run now/ }).click();
     await list.getByText(/^Running since/).waitFor();
     const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Read the CI failures');
@@ -187,7 +187,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await change.getByText('A schedule runs at most every 15 minutes.').waitFor();
     await change.getByLabel(/^Rule/).fill('0 9 1 * *');
     await change.getByRole('button', { name: 'Save' }).click();
-    await list.getByText(/^Monthly 09:00/).waitFor();
+    await list.getByText(/^Monthly 9:00.AM/).waitFor();
     await list.getByRole('button', { name: /^Delete the schedule/ }).click();
     await list.waitFor({ state: 'detached' });
   });

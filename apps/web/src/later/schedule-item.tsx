@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Device, Schedule, ScheduleRun } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
-import { fullTime, momentOf, words } from '../catalogue.ts';
+import { fullTime, momentOf, timeOf, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { Pencil } from '../transcript/icons.tsx';
 import { useAction } from '../ui/action.ts';
@@ -15,11 +15,13 @@ import { Problem } from '../ui/notice.tsx';
 import { formOf } from './rule.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 
-/** `Every weekday 07:30`; the five fields of another rule. */
+/** `Every weekday 7:30 AM`; the five fields of another rule. */
 function ruleOf(cron: string): string {
   const { every, time, hours } = formOf(cron);
   if (every === 'rule') return cron;
-  return every === 'hours' ? words.later.everyHours(hours) : `${words.later.every[every]} ${time}`;
+  return every === 'hours'
+    ? words.later.everyHours(hours)
+    : `${words.later.every[every]} ${timeOf(`2026-01-01T${time}`)}`;
 }
 
 function LastRun({ run, machine }: { run: ScheduleRun; machine: string }) {
