@@ -47,7 +47,7 @@ describeWith('redis-server', 'the commands for frames', () => {
       expect(await heard.next()).toBe(body);
     };
     await publish('before');
-    // The connections have their own timers: the frames start none if one round has none.
+    // Timers of the connections can fall into a round; timers of the frames fall into each.
     const rounds: Map<string, number>[] = [];
     for (let round = 0; round < 3; round += 1) {
       const made = new Map<string, number>();
