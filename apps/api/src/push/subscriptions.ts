@@ -253,8 +253,14 @@ export async function changeAddress(
 }
 
 /** @throws RelayError SUBSCRIPTION_NOT_FOUND */
-export async function removeAddress({ database }: Operations, userId: string, id: string): Promise<void> {
-  if (!(await removeSubscription(database, userId, id))) throw missing();
+export async function removeAddress(
+  deps: Operations,
+  { userId, sessionId: login, clientId: client }: UserPrincipal,
+  id: string,
+): Promise<void> {
+  const removed = await removeSubscription(deps.database, userId, id, { login, client });
+  if (!removed) throw missing();
+  if (removed.noticed) await wakeOutbox(deps);
 }
 
 /** Sends a test, also to an address that is paused. @throws RelayError KIND_NOT_CONFIGURED, SUBSCRIPTION_NOT_FOUND */
