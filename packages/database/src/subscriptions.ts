@@ -265,7 +265,7 @@ export async function removeSubscription(
   });
 }
 
-/** The sign-in that added an address of a browser or an app, or the program in which a person typed it. */
+/** An address of a browser or an app has a sign-in; a typed address has a program. */
 type Owner = { login: string | null; typed_in: string | null };
 
 async function remove(tx: Db, userId: string, id: string): Promise<Owner | undefined> {
