@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, startBrowserRelay } from './browser.ts';
+import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, pictures, startBrowserRelay } from './browser.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../apps/daemon/bin/relay-daemon.js', import.meta.url));
@@ -144,7 +144,7 @@ esac
       await person.goto('/devices/new');
       await person.click('Approve it now');
       await person.text('This line works once');
-      await person.picture('stranger-7-second');
+      await pictures(person, 'stranger-7-second');
       const line = await person.page.getByLabel('the command that installs', { exact: true }).innerText();
       const env = { PATH: `${tools}:${process.env.PATH ?? ''}`, HOME: second };
       const { stdout } = await run('sh', ['-c', line], { env });
