@@ -61,7 +61,7 @@ describeWith('chromium', 'loading a page', () => {
     await person.page.waitForLoadState('networkidle');
   };
 
-  it('W9: makes at most six requests, each list once', async () => {
+  it('W9, D8: makes at most six requests, each list once', async () => {
     await live(() => person.goto('/sessions'));
     await person.page.getByRole('link', { name: /Water the garden/ }).waitFor();
     expect(asked).toEqual([...new Set(asked)]);

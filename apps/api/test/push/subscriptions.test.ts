@@ -58,6 +58,9 @@ describe('addresses to notify', () => {
     expect(answer.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(answer.body.subscription).toMatchObject({ state: 'unverified', address: 'hooks.example.com' });
     const { id } = answer.body.subscription;
+    const late = { headers: { Authorization: `Bearer ${relay.token('alice', { signedInSecondsAgo: 1000 })}` } };
+    const refused = await relay.call('rotateSecret', { user: null, ...late, params: { id } });
+    expectRefusal(refused, 'SIGN_IN_NOT_RECENT');
     const rotated = await relay.call('rotateSecret', { params: { id } });
     expectSuccess('rotateSecret', 200, rotated);
     expect(rotated.body.secret).not.toBe(answer.body.secret);
