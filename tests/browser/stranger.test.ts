@@ -74,7 +74,7 @@ describeWith('chromium', 'a stranger', () => {
     return { said, exited };
   }
 
-  /** Stands in for systemd, which containers lack: it starts the daemon in the background, and keeps its process id. */
+  /** Replaces systemd, which containers lack: starts the daemon in the background, and keeps its process id. */
   const serviceManager = `#!/bin/sh
 case "$2" in
   restart) "$HOME/.local/bin/relay-daemon" up >"$HOME/up.log" 2>&1 & echo $! >"$HOME/up.pid" ;;

@@ -68,7 +68,7 @@ it('S6: a command begins at the left in every script', () => {
   expect(permission({ subject })).toMatch(/<pre [^>]*dir="ltr"><bdi>\u05d0/);
 });
 
-it('S6: a command keeps the order of its arguments and folders between words from right to left', () => {
+it('S6: a command keeps the order of its arguments and folders around right-to-left text', () => {
   const command = 'cp \u05d0 /\u0628/\u0629';
   const subject = { type: 'command', command, cwd: '/\u05d0/\u05d1' };
   const html = permission({ subject, prompt: `Run ${command}?` });
