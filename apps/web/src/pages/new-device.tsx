@@ -14,7 +14,6 @@ import { Page } from '../ui/page.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Sentence } from '../ui/sentence.tsx';
-import { Submit } from '../ui/submit.tsx';
 import { DeviceKeys } from './device-keys.tsx';
 
 const QrCode = loadedLater(async () => (await import('../ui/qr-code.tsx')).default);
@@ -124,9 +123,9 @@ function ApproveNow({ onKey }: { onKey: (key: string) => void }) {
       {make.again && <PasswordAgain {...make} />}
       <Problem refusal={make.refusal} />
       <div className="actions start">
-        <Submit busy={make.busy} busyText={words.deviceKeys.making}>
-          {words.connect.makeKey}
-        </Submit>
+        <button type="submit" aria-disabled={make.busy}>
+          {make.busy ? words.deviceKeys.making : words.connect.makeKey}
+        </button>
       </div>
       {make.again && <ProvidersAgain returnTo="/devices/new" />}
     </form>
