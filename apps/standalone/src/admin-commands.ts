@@ -49,7 +49,7 @@ Commands:
   status                    release, database, backplane, numbers of people and devices, and queued work
   devices [email]           devices of all people or of one person, last seen first (100)
   find <email or id>        the records of a person, session, task, device or request, without conversation text: devices, connections
-                            with close reasons, queue, outcomes, deliveries, audit; for a request, the queries for logs and traces
+                            with close reasons, queue, schedules, outcomes, deliveries, audit; for a request, the queries for logs and traces
   audit                     the newest 100 actions of operators: each command that changes something or shows a person
   queues                    devices with queued messages, oldest first (100)
   drain [gateway] [--over <minutes>]
