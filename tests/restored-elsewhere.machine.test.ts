@@ -104,7 +104,8 @@ describeWith('postgresql', 'a backup restored into a new namespace', () => {
     const ids = log.flatMap((line) => (line.includes('an account was deleted') ? [(JSON.parse(line) as { userId: string }).userId] : [])); // prettier-ignore
     expect(ids).toEqual(leaving.map(({ userId }) => userId));
     await expect(admin('remove', 'no-such-person', '--yes')).rejects.toMatchObject({ code: 2 });
-    for (const id of ids) await admin('remove', id, '--yes');
+    for (const id of ids)
+      expect(JSON.parse((await admin('remove', id, '--yes', '--json')).stdout)).toEqual({ id, removed: true });
     const erased = Date.now();
     const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
     const sessions = (await callerOf([restored.url], () => staying.token)('listSessions')).body.sessions.length;

@@ -196,11 +196,12 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
     records: 'always',
     run: async ({ people }, person, { json, yes }) => {
       if (!yes) throw new Refused(`This deletes the account of ${person} and all its data. Add --yes to confirm.`);
-      if (!(await people.remove(person)))
+      const id = await people.remove(person);
+      if (id === undefined)
         throw new Refused(`${person} has neither an account nor a device. "relay-admin people" lists the accounts.`);
       return json
-        ? [JSON.stringify({ [person.includes('@') ? 'email' : 'id']: person, removed: true })]
-        : [`The account of ${person} and all its data are deleted.`];
+        ? [JSON.stringify({ id, removed: true })]
+        : [`The account ${id} and all its data are deleted. Delete it again after a restore of an older backup.`];
     },
   },
   'remove-device': {

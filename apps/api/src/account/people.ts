@@ -55,9 +55,10 @@ export interface People {
   /** Removes a device as its owner would. False: no such device. */
   removeDevice(deviceId: string): Promise<boolean>;
   /**
-   * Deletes the account and everything of the person (rules, 8.14), found by e-mail address or by id. False: no such person.
+   * Deletes the account and everything of the person (rules, 8.14), found by e-mail address or by id. Returns the id; undefined
+   * for an unknown person.
    */
-  remove(emailOrId: string): Promise<boolean>;
+  remove(emailOrId: string): Promise<string | undefined>;
 }
 
 const inviteTtlSeconds = 7 * 24 * 60 * 60;
@@ -129,9 +130,9 @@ export function peopleOf(deps: PeopleDeps): People {
     },
     remove: async (emailOrId) => {
       const userId = (await find(emailOrId))?.id ?? emailOrId;
-      if (!(await isPerson(database, userId))) return false;
+      if (!(await isPerson(database, userId))) return undefined;
       await deleteAccount(deps, userId);
-      return true;
+      return userId;
     },
   };
 }
