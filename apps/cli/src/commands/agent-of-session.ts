@@ -1,11 +1,10 @@
 /** Declares the commands for a session's agent: its settings, its questions, its tasks. */
 import type { Command } from 'commander';
-import { cancelCommand } from './cancel.ts';
 import { type Run, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
 import { catCommand, diffCommand, filesCommand } from './diff.ts';
 import { laterCommand } from './later.ts';
-import { queueCommand } from './queue.ts';
+import { cancelCommand, queueCommand } from './queue.ts';
 import { scheduleCommand } from './schedule.ts';
 import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';

@@ -13,7 +13,7 @@ export type NotificationCause = (typeof notificationCauses)[number];
 
 /** Changes of the account: no level, delay or pause holds them (rules, 14.11). */
 export const accountCauses = ['device_allowed', 'program_allowed', 'account_changed'] as const;
-export const isOfAccount = (cause: NotificationCause): cause is (typeof accountCauses)[number] =>
+const isOfAccount = (cause: NotificationCause): cause is (typeof accountCauses)[number] =>
   accountCauses.some((one) => one === cause);
 
 /** The notification causes that have a level chosen by the person. */

@@ -32,8 +32,6 @@ const unable = 'This agent takes no message while it works.';
 const notBegun = 'The agent has not begun with its turn yet.';
 const asks = 'The agent waits for an answer.';
 
-export type Steering = ReturnType<typeof createSteering>;
-
 export function createSteering(options: SteeringOptions) {
   const { sessionId, agent, clock, isAsking, wasRead } = options;
   const { steerMs, steeredQuietMs: quietMs } = options.timings;
