@@ -40,7 +40,7 @@ describe('the audit', () => {
     daemon.event(String(taskId), 'SESSION_STARTED', { session_id: 'native' });
     const target = id.replace(/PENDING-.*/, 'native');
     await until('the session is named', async () =>
-      (await auditOf('gwen')).filter((entry) => entry.target === target).length === 2 ? true : undefined,
+      (await auditOf('gwen')).filter((entry) => entry.target === target).length === 2,
     );
     expect(actions((await auditOf('gwen')).filter((entry) => entry.target === target))).toEqual([
       'watch',
