@@ -12,7 +12,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, pictures, startBrowserRelay } from './browser.ts';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  phone,
+  pictures,
+  startBrowserRelay,
+} from './browser.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../apps/daemon/bin/relay-daemon.js', import.meta.url));

@@ -39,8 +39,9 @@ describe('the audit', () => {
     const { task_id: taskId } = await daemon.next('task_start');
     daemon.event(String(taskId), 'SESSION_STARTED', { session_id: 'native' });
     const target = id.replace(/PENDING-.*/, 'native');
-    await until('the session is named', async () =>
-      (await auditOf('gwen')).filter((entry) => entry.target === target).length === 2,
+    await until(
+      'the session is named',
+      async () => (await auditOf('gwen')).filter((entry) => entry.target === target).length === 2,
     );
     expect(actions((await auditOf('gwen')).filter((entry) => entry.target === target))).toEqual([
       'watch',

@@ -189,18 +189,12 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
       status: 202,
       body: await cancelSession(deps, call.principal.userId, call.params.id, call.body),
     }),
-    readQueue: async (call) => ({
-      status: 200,
-      body: await queueOf(deps, call.principal.userId, call.params.id),
-    }),
+    readQueue: async (call) => ({ status: 200, body: await queueOf(deps, call.principal.userId, call.params.id) }),
     changeQueued: async (call) => {
       const named = { sessionId: call.params.id, taskId: call.params.taskId };
       return { status: 200, body: await changeQueued(deps, call.principal.userId, named, call.body) };
     },
-    clearQueue: async (call) => ({
-      status: 200,
-      body: await clearQueue(deps, call.principal.userId, call.params.id),
-    }),
+    clearQueue: async (call) => ({ status: 200, body: await clearQueue(deps, call.principal.userId, call.params.id) }),
     removeQueued: async (call) => {
       await removeQueued(deps, call.principal.userId, { sessionId: call.params.id, taskId: call.params.taskId });
       return { status: 204 };

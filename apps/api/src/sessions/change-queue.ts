@@ -127,9 +127,9 @@ async function change(
 }
 
 /** Publishes a session with its changed queue, also to the instance of the daemon. */
-async function publishChange({ tell, publisher }: Operations, record: SessionRecord): Promise<void> {
-  tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
-  await publisher.session(record);
+async function publishChange(deps: Operations, record: SessionRecord): Promise<void> {
+  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
+  await deps.publisher.session(record);
 }
 
 const fixed = (text: string) => new RelayError('TASK_NOT_CHANGEABLE', text);
