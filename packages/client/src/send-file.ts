@@ -53,9 +53,12 @@ export async function sendFile(
       });
       onProgress?.(state.received);
       if (state.done) return state;
-      const body = await read(state.received, Math.min(pieceBytes, size - state.received));
-      const query = { offset: state.received };
+      const { received } = state;
+      if (received >= size) throw tooLong();
+      const body = await read(received, Math.min(pieceBytes, size - received));
+      const query = { offset: received };
       state = await client.call('sendPiece', { params: { id: deviceId, fileId }, query, body, ...more });
+      if (!state.done && state.received <= received) throw new TimeoutError('The device took nothing of the piece.');
       deadline = Date.now() + patienceMs;
       failures = 0;
     } catch (error) {
@@ -69,6 +72,17 @@ export async function sendFile(
     }
   }
 }
+
+/** A device that counts more bytes than the file has would be asked for ever. */
+const tooLong = () =>
+  new RelayError({
+    code: 'INVALID_FILE',
+    message: 'The device has another file under this id.',
+    status: 400,
+    retryAfter: undefined,
+    details: {},
+    headers: new Headers(),
+  });
 
 const isPassing = (error: unknown): boolean =>
   error instanceof NetworkError ||

@@ -52,6 +52,14 @@ describe('sendFile', () => {
     expect(relay.requests.map(({ query }) => query.get('offset'))).toEqual([null, '0', null, '1048576']);
   });
 
+  it('gives up on a device that counts more bytes than the file has', async () => {
+    relay.answers.set('POST /api/devices/d/files', [
+      { status: 201, body: { ...state(bytes.length + 1), done: false } },
+    ]);
+    await expect(sendFile(client(), 'd', file)).rejects.toMatchObject({ code: 'INVALID_FILE' });
+    expect(relay.requests).toHaveLength(1);
+  });
+
   it('passes on a refusal, and stops at once on an abort', async () => {
     relay.answers.set('POST /api/devices/d/files', [
       { status: 413, body: { code: 'FILE_TOO_LARGE', error: 'x', status: 413 } },
