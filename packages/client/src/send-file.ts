@@ -73,7 +73,7 @@ export async function sendFile(
   }
 }
 
-/** A device that counts more bytes than the file has would be asked for ever. */
+/** The device counts more bytes than the file has. */
 const tooLong = () =>
   new RelayError({
     code: 'INVALID_FILE',
