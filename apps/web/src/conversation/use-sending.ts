@@ -75,7 +75,8 @@ export function useSending(
               content,
               ...(now ? { deliver: 'now' } : {}),
               ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
-              ...(fileIds.length > 0 ? { files: fileIds } : {}),
+              // The message must not answer a question that opened in the meantime.
+              ...(fileIds.length > 0 ? { files: fileIds, answers: null } : {}),
               ...(settings.length > 0 && !to ? { settings } : {}),
               ...(id === undefined ? choice : { answers: id }),
             },
