@@ -215,6 +215,39 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(said(sessionId)).toContain('ask');
     });
 
+    it('sends an embedded file, and shows a file of the agent as a link to the relay', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, said, updates } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      const resource = {
+        uri: 'file:///elsewhere/sales.bin',
+        mimeType: 'a/b',
+        blob: Buffer.alloc(70).toString('base64'),
+      };
+      const sent = {
+        sessionId,
+        prompt: [
+          { type: 'text' as const, text: 'files' },
+          { type: 'resource' as const, resource },
+        ],
+      };
+      expect(await agent.request('session/prompt', sent)).toEqual({ stopReason: 'end_turn' });
+      expect(said(sessionId)).toContain('sales.bin has 70 bytes.');
+      const links = () =>
+        updates.flatMap(({ update }) =>
+          update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'resource_link'
+            ? [update.content]
+            : [],
+        );
+      expect(links()).toEqual([
+        expect.objectContaining({
+          name: 'copy of sales.bin',
+          size: 70,
+          uri: expect.stringMatching(/^http.*\/api\/sessions\/.*\/content\/file\?download=1$/),
+        }),
+      ]);
+    });
+
     it('shows images from the agent', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const { agent, updates } = await connect(relay(), deviceId);

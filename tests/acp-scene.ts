@@ -23,7 +23,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { acpAgent, createDaemon } from '@relay/daemon';
+import { acpAgent, createDaemon, exchangeOf, silentLog } from '@relay/daemon';
 import { type RelayAddress, opened, registerDevice } from '@relay/testing';
 import { WebSocket } from 'ws';
 
@@ -225,6 +225,10 @@ export function acpScene() {
           marker: defaultPath,
           env: { DEMO_AGENT_HOME: folder(), DEMO_AGENT_SETTINGS: 'config' },
           timings: { killAfterMs: 300, leaveMs: 2000 },
+        }),
+        exchange: exchangeOf({
+          ...{ rules: { defaultPath }, folder: folder(), outside: false, sends: true },
+          log: silentLog,
         }),
         // Lists the folder of its agent, and accepts the folders in it.
         browse: (path) => {

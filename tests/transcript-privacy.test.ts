@@ -15,10 +15,47 @@ beforeAll(async () => {
     config: { logLevel: 'debug', daemonReplyTimeoutMs: 3000 },
     log: { write: (line) => void log.push(line) },
   });
-  daemon = await connectDaemon(relay, { capabilities: ['transcript', 'content', 'changes', 'browse'] });
+  daemon = await connectDaemon(relay, { capabilities: ['transcript', 'content', 'changes', 'browse', 'files'] });
   app = await connectApp(relay, { transcript: true, output: true });
 });
 afterAll(() => relay.stop());
+
+it('no name and no byte of a file reaches the database or the log, not even from refused pieces', async () => {
+  const fileId = '01KKNT3B6Q4M8Z1R5T7YB3C6DE';
+  const params = { id: daemon.deviceId };
+  const bytes = Buffer.from(secret.repeat(10));
+  const opened = relay.call('sendFile', {
+    params,
+    body: { fileId, name: `${secret}.csv`, size: bytes.length, mime: `text/${secret}` },
+  });
+  const answer = async (type: 'file_open' | 'file_piece', fields: object) => {
+    const { request_id: id } = await daemon.next(type);
+    daemon.send({ type: 'file_result', request_id: id, ...fields });
+  };
+  await answer('file_open', { received: 0, done: false, name: `${secret}.csv` });
+  expect((await opened).body).toMatchObject({ received: 0 });
+  const path = `/api/devices/${daemon.deviceId}/files/${fileId}?offset=0`;
+  const headers = { 'Content-Type': 'application/octet-stream' };
+  for (const fields of [
+    { received: bytes.length, done: true, sha256: secret },
+    { code: secret, error: secret },
+    { received: secret },
+  ]) {
+    const sent = relay.call('PUT', path, { raw: bytes, headers });
+    await answer('file_piece', fields);
+    await sent;
+  }
+  await relay.call('PUT', path, { raw: bytes, headers: { 'Content-Type': 'text/plain' } });
+  const body = { deviceId: daemon.deviceId, message: 'with a file', files: [fileId] };
+  const created = await relay.call('createSession', { body });
+  expect(await daemon.next('task_start')).toMatchObject({ files: [fileId] });
+  expect(await dumpDatabase(relay)).toContain(fileId);
+  daemon.event(created.body.taskId, 'TASK_COMPLETE', { session_id: 'file', result: 'read' });
+  await app.next('new_message', ({ message }) => (message as { content: string }).content === 'read');
+  const kept = `${await dumpDatabase(relay)}${log.join('\n')}`;
+  expect(kept).not.toContain(secret);
+  expect(kept).not.toContain(bytes.toString('base64').slice(0, 40));
+});
 
 it('no text of a transcript reaches the database or the log, not even from refused frames and pages', async () => {
   const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello' } });

@@ -34,6 +34,7 @@ import { inboxRoutes } from './routes/inbox.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pushRoutes } from './routes/push.ts';
 import { serviceRoutes } from './routes/service.ts';
+import { contentRoutes } from './routes/content.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { mountMcp } from './mcp/door.ts';
 import { createTeller } from './tell.ts';
@@ -134,6 +135,7 @@ export function createApi(deps: ApiDeps): Api {
   const handlers = {
     ...serviceRoutes(operations),
     ...sessionRoutes(operations),
+    ...contentRoutes(operations),
     ...deviceRoutes(operations),
     ...deviceKeyRoutes(operations),
     ...scheduleRoutes(operations),

@@ -9,7 +9,7 @@ import { proxyAgentFor } from '@relay/protocol/proxy';
 export interface Exchange {
   method: string;
   headers: Readonly<Record<string, string>>;
-  body?: string | undefined;
+  body?: string | Uint8Array | undefined;
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
 }

@@ -1,13 +1,16 @@
 /** The relay's interface for commands: calls by route name, the live stream, and every failure as a sentence. */
-import { type Client, SignedOutError, createClient } from '@relay/client';
+import { type Client, type OutgoingFile, SignedOutError, createClient, sendFile } from '@relay/client';
 import type { RouteName, Session, SessionStatus } from '@relay/protocol';
 import { Failure, exitCodes, notARelay } from './failure.ts';
 import { exchange } from './http.ts';
 import { failureOf } from './refusals.ts';
 import type { Access } from './sign-in/access.ts';
 
-/** `call` and `request` throw a Failure; `attention` fails like the package. */
-export type Relay = Client;
+/** `call`, `request` and `sendFile` throw a Failure; `attention` fails like the package. */
+export interface Relay extends Client {
+  /** Sends a file to a device. */
+  sendFile(deviceId: string, file: OutgoingFile): Promise<void>;
+}
 
 /** The fields that commands rely on: an answer that lacks them does not come from a relay. Other fields can change. */
 const essential: Partial<Record<RouteName, readonly string[]>> = {
@@ -86,6 +89,13 @@ export function relayOf(access: Access): Relay {
     request,
     call: async (...input) => (await request(...input)).body,
     attention: (options) => client.attention(options),
+    async sendFile(deviceId, file) {
+      try {
+        await sendFile(client, deviceId, file);
+      } catch (error) {
+        throw failureOf(url, error);
+      }
+    },
   };
 }
 
@@ -94,7 +104,7 @@ const send: typeof fetch = (url, { method = 'GET', headers, body, signal } = {})
   exchange(new URL(url), {
     method,
     headers: headers as Record<string, string>,
-    body: body as string | undefined,
+    body: body as string | Uint8Array | undefined,
     signal: signal ?? undefined,
   });
 

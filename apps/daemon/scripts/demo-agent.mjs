@@ -4,6 +4,7 @@
 // (demo-tour.mjs), or echoed where $DEMO_AGENT_HOME is given, as in tests:
 //   size · tool · plan · think · perm · permquiet (sends no text after the answer) · permcrash · perms (two at once) · write (asks for a write)
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
+//   files (reads the files that came with it, and puts copies into .relay/out)
 //   withdraw (withdraws its question and asks another one) · withdrawone (of two) · takeback (its only question, and continues)
 //   meanwhile (continues while its question is open, then completes)
 //   spend 0.5 1.42 (reports these costs of the session, a limit of the plan, and 1,500 tokens) · spend 16 hang (never completes)
@@ -307,6 +308,15 @@ const commands = {
     await block({ type: 'audio', mimeType: 'audio/wav', data: Buffer.alloc(30).toString('base64') });
     await block({ type: 'resource_link', name: 'plan.md', uri: 'file:///tmp/plan.md' });
     await say('That is all.');
+  },
+  async files({ id, links, say }) {
+    const out = path.join(rows(id)[0].cwd, '.relay', 'out');
+    fs.mkdirSync(out, { recursive: true });
+    for (const { uri, name } of links) {
+      const bytes = fs.readFileSync(new URL(uri));
+      fs.writeFileSync(path.join(out, `copy of ${name}`), bytes);
+      await say(`${name} has ${bytes.length} bytes. `);
+    }
   },
   async grumble({ say }) {
     for (let n = 0; n < 100; n++) process.stderr.write(`demo-agent: old complaint ${n}\n`);
@@ -652,7 +662,8 @@ acp
     try {
       const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
       const images = params.prompt.filter(({ type }) => type === 'image');
-      const turn = { id, client, send, say, images, signal: stop.signal, text, rest: rest.join(' ') };
+      const links = params.prompt.filter(({ type }) => type === 'resource_link');
+      const turn = { id, client, send, say, images, links, signal: stop.signal, text, rest: rest.join(' ') };
       if (!command && !process.env.DEMO_AGENT_HOME) {
         const [{ cwd }, ...said] = rows(id);
         const isFirst = said.filter(({ role }) => role === 'user').length === 1;

@@ -116,6 +116,8 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
         'names of files whose content apps never get, besides the usual ones; repeat for more',
         gather,
       )
+      .option('--files-outside', 'keep files that people send outside of the projects')
+      .option('--no-files-out', 'no file of an agent leaves this machine')
       .option('--show <pattern>', 'names of files that are no secrets after all; repeat for more', gather);
 
   withAgent(command('register', 'connect this machine to your account'))

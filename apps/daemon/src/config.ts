@@ -47,6 +47,10 @@ export interface Config {
   thoughts?: 'on' | 'off';
   /** The files that apps can read; default: all except secrets. */
   files?: FilesLevel;
+  /** Files of people are kept outside of projects. */
+  files_outside?: boolean;
+  /** False: no file of an agent leaves the machine. */
+  files_out?: boolean;
   /** Patterns of names that apps do not see the content of, and of names that they do. */
   hide?: string[];
   show?: string[];
@@ -110,6 +114,9 @@ export function readConfig(home: Home): Config | undefined {
   if (!['full', 'outline', 'off'].some((word) => word === transcript))
     throw broken('"transcript" must be full, outline or off');
   if (thoughts !== 'on' && thoughts !== 'off') throw broken('"thoughts" must be on or off');
+  for (const name of ['files_outside', 'files_out'] as const)
+    if (record[name] !== undefined && typeof record[name] !== 'boolean')
+      throw broken(`"${name}" must be true or false`);
   if (!['all', 'changes', 'off'].some((word) => word === files)) throw broken('"files" must be all, changes or off');
   if (hide !== undefined && !isTexts(hide)) throw broken('"hide" must be a list of patterns');
   if (show !== undefined && !isTexts(show)) throw broken('"show" must be a list of patterns');

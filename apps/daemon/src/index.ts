@@ -6,4 +6,5 @@ export { acpAgent } from './agents/acp/agent.ts';
 export type { AcpOptions, AcpTimings } from './agents/acp/options.ts';
 export { type Preset, presetOf, presets } from './agents/acp/presets.ts';
 export { type ProjectRules, projectFolder } from './agents/project.ts';
+export { exchangeOf } from './exchange/exchange.ts';
 export { workspaceOf } from './changes/workspace.ts';

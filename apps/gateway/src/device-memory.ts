@@ -44,6 +44,7 @@ export type Answer = FromDaemon<
   | 'context_response'
   | 'force_quit_result'
   | 'desk_response'
+  | 'file_result'
 >;
 
 /** One task whose outcome the gateway searches in the history. */
@@ -76,7 +77,9 @@ export type Question = Extract<
       | 'ask_spending'
       | 'ask_summary'
       | 'release'
-      | 'ask_desk';
+      | 'ask_desk'
+      | 'send_file'
+      | 'send_piece';
   }
 >;
 

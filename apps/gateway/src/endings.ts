@@ -46,7 +46,7 @@ interface EndingDeps {
 }
 
 /** Codes that a daemon can send with the outcome of a task. */
-const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED', 'USAGE_LIMIT'] as const;
+const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED', 'USAGE_LIMIT', 'FILE_MISSING'] as const;
 /** The longest window of a plan, with room. A later time counts as not reported. */
 const limitAheadMs = 40 * 86_400_000;
 /** A clock time without a date or a zone can be another day: a session continues by itself only after these. */

@@ -24,7 +24,7 @@ export type FrameHandler = (connection: DaemonConnection, text: string) => void 
  * such as `status`, wait.
  */
 const passing =
-  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|agent_settings|content|context|search|desk)_response|force_quit_result)"/;
+  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|agent_settings|content|context|search|desk)_response|file_result|force_quit_result)"/;
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 
 /** A digest of more would hold up others: such a report waits for its turn. */

@@ -8,6 +8,7 @@ import { type FileAnswer, filesReply } from './file-questions.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { repeats } from './pages.ts';
 import { asked, replyOf } from './questions.ts';
+import { isTransfer } from './transfers.ts';
 import { itemsReply } from './translate.ts';
 
 export type HistoryPage = Extract<Reply, { kind: 'page' }>;
@@ -141,6 +142,8 @@ const isAboutFiles = (frame: Answer): frame is FileAnswer =>
 
 function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
+  // Each has an effect.
+  if (isTransfer(one) || isTransfer(other)) return false;
   if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
   if (one.kind === 'ask_search') return other.kind === 'ask_search' && one.query === other.query;
   if (one.kind === 'ask_spending')

@@ -88,6 +88,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     },
     context_response: (connection, frame) => history.answered(connection, frame),
     force_quit_result: (connection, frame) => history.answered(connection, frame),
+    file_result: (connection, frame) => history.answered(connection, frame),
     desk_response: (connection, frame) => history.answered(connection, frame),
     session_held: (connection, frame) => held.handle(connection, frame),
     report_slash_commands: saveCommands,

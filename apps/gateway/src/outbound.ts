@@ -56,6 +56,8 @@ export function createOutbound({
         return later(watching.open(connection, body.sessionKey));
       case 'named':
         return later(unnamed.named(connection, body.taskId));
+      case 'drop_file':
+        return connection.can('files') && connection.send({ type: 'file_drop', file_id: body.fileId });
       case 'ask_context':
       case 'ask_settings':
       case 'ask_agent_settings':
@@ -68,6 +70,8 @@ export function createOutbound({
       case 'ask_summary':
       case 'release':
       case 'ask_desk':
+      case 'send_file':
+      case 'send_piece':
       case 'history':
         return command.replyTo !== undefined && command.correlation !== undefined
           ? history.ask(connection, body, command.replyTo, command.correlation)

@@ -15,6 +15,7 @@ import {
   settingLimits,
 } from '@relay/protocol';
 import { type FileAnswer, type FileFrame, filesAsked } from './file-questions.ts';
+import { isTransfer, transferAsked, transferReply } from './transfers.ts';
 import type { Answer, Question } from './device-memory.ts';
 import { historyReply } from './translate.ts';
 
@@ -37,6 +38,8 @@ interface Asked {
     | 'context_request'
     | 'force_quit_session'
     | 'desk_request'
+    | 'file_open'
+    | 'file_piece'
   >;
   /** The frame that answers it. */
   answer: Answer['type'];
@@ -64,6 +67,8 @@ export function asked(
       ? { frame: { type: 'spending_request', request_id: requestId, from, to, zone }, answer: 'spending_response' }
       : undefined;
   }
+  if (isTransfer(question))
+    return can('files') ? { frame: transferAsked(question, requestId), answer: 'file_result' } : undefined;
   if (question.kind === 'ask_agent_settings') {
     const { agentType, projectPath, change, changedOn } = question;
     if (!can('controls')) return undefined;
@@ -149,6 +154,7 @@ export function replyOf(question: Question, frame: Exclude<Answer, FileAnswer>, 
   if (frame.type === 'search_response') return searchReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (frame.type === 'desk_response') return deskReply(frame);
+  if (frame.type === 'file_result') return transferReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
 }
@@ -191,11 +197,19 @@ function settingsReply(
   return { v: 1, kind, settings, ...(asOf === undefined ? {} : { asOf }), ...(can === undefined ? {} : { can }) };
 }
 
-function contentReply({ mime, size, cut, data, error, code }: FromDaemon<'content_response'>): Reply {
+function contentReply({ mime, size, cut, name, data, error, code }: FromDaemon<'content_response'>): Reply {
   if (code === 'CONTENT_NOT_FOUND')
     return { v: 1, kind: 'failure', code, error: 'The device does not have this content, or no longer.' };
   if (error || typeof size !== 'number' || typeof data !== 'string') return answeredBadly(error);
-  return { v: 1, kind: 'item_content', mime: mime ?? '', size, ...(cut ? { cut } : {}), data };
+  return {
+    v: 1,
+    kind: 'item_content',
+    mime: mime ?? '',
+    size,
+    ...(cut ? { cut } : {}),
+    ...(name ? { name } : {}),
+    data,
+  };
 }
 
 function foldersReply({ path, parent, folders, more, error, code }: FromDaemon<'folders'>): Reply {

@@ -6,10 +6,16 @@ import type { DaemonConnection } from './connection.ts';
 
 type Reader = Pick<DaemonConnection, 'agentType' | 'can'>;
 
-export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: string[] }): ToDaemonFrame {
+/** The images and files of a task. */
+export interface Attached {
+  images?: string[];
+  files?: string[];
+}
+
+export function taskFrame(reader: Reader, task: ClaimedTask, attached: Attached): ToDaemonFrame {
   const more = {
     ...(task.projectPath === '' ? {} : { project_path: task.projectPath }),
-    ...images,
+    ...attached,
     ...(reader.can('transcript') ? { message_uuid: userItemUuid(task.id) } : {}),
     ...(task.settings ? { settings: task.settings } : {}),
     ...(task.restricted && reader.can('controls') ? { restricted: task.restricted } : {}),
@@ -29,7 +35,7 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
       into: task.into ?? '',
       session_id: task.nativeId,
       message: task.instruction,
-      ...images,
+      ...attached,
       message_uuid: userItemUuid(task.id),
     };
   return {

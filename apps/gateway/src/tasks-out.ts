@@ -4,14 +4,14 @@
  * this connection shows that the daemon has it. One run at a time per connection; a wake-up during a run causes one more run.
  */
 import { type Publisher } from '@relay/attention';
-import { type ClaimedTask, type Database, imagesOf, timeOfUlid } from '@relay/database';
+import { type ClaimedTask, type Database, attachedOf, timeOfUlid } from '@relay/database';
 import { imageSupport } from '@relay/protocol';
 import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { outlast } from './outage.ts';
 import { createTaskClaims } from './task-claims.ts';
-import { taskFrame } from './task-frames.ts';
+import { type Attached, taskFrame } from './task-frames.ts';
 import type { Unsupported } from './unsupported.ts';
 
 export interface TaskWriter {
@@ -37,7 +37,7 @@ interface TaskWriterDeps {
   publisher: Publisher;
   metrics: GatewayMetrics;
   cancels: Cancels;
-  /** Fails a claimed task whose images this daemon does not support. */
+  /** Fails a claimed task whose images or files this daemon does not support. */
   unsupported: Unsupported;
   /** Makes the instance that owns the device write due tasks. */
   wakeOwner: (deviceId: string) => void;
@@ -126,16 +126,18 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
         continue;
       }
       const offers = connection.offers(task.agentType);
+      const attached = offers && task.hasImages ? await attachedTo(connection, task.id) : {};
+      if (!attached || memory.cancelledEarly.has(task.id)) continue;
       const hasMore =
-        (task.hasImages && imageSupport(connection) === 'no') || (task.settings && !connection.can('controls'));
+        (attached.images && imageSupport(connection) === 'no') ||
+        (attached.files && !connection.can('files')) ||
+        (task.settings && !connection.can('controls'));
       if (!offers || hasMore) {
         await unsupported(connection, task, offers ? 'NOT_SUPPORTED_BY_DEVICE' : 'AGENT_NOT_OFFERED');
         again = true;
         continue;
       }
-      const images = task.hasImages ? await imagesFor(connection, task.id) : {};
-      if (!images || memory.cancelledEarly.has(task.id)) continue;
-      if (!connection.send(taskFrame(connection, task, images))) {
+      if (!connection.send(taskFrame(connection, task, attached))) {
         await claims.requeue(connection, task.id);
         continue;
       }
@@ -161,13 +163,12 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
    * Sends one message with images at a time: together they could exceed the socket's buffer. Undefined: do not write
    * the task, because it was cancelled in between, or is queued again.
    */
-  const imagesFor = async (connection: DaemonConnection, taskId: string): Promise<{ images: string[] } | undefined> => {
+  const attachedTo = async (connection: DaemonConnection, taskId: string): Promise<Attached | undefined> => {
     try {
       await connection.drained();
-      const images = await imagesOf(database, taskId);
-      return images && { images };
+      return await attachedOf(database, taskId);
     } catch (error) {
-      connection.logger.warn({ err: error }, 'images could not be read');
+      connection.logger.warn({ err: error }, 'images and files could not be read');
       await claims.requeue(connection, taskId);
       return undefined;
     }

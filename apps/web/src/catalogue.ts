@@ -3,6 +3,7 @@
  * texts are read while a component renders, never while a module loads.
  */
 import type { words as laterWords } from './languages/en/later.ts';
+import type { words as filesWords } from './languages/en/files.ts';
 import type { words as usageWords } from './languages/en/usage.ts';
 import { type Language, language, pseudoLanguage } from './languages/language.ts';
 
@@ -68,8 +69,8 @@ const files: Record<Language, Loaders> = { en, de };
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
   : never;
-/** Texts of the chunks of use and of messages with a time, which load them themselves. */
-type LaterParts = typeof usageWords | typeof laterWords;
+/** Texts of the chunks of use, of files and of messages with a time, which load them themselves. */
+type LaterParts = typeof usageWords | typeof laterWords | typeof filesWords;
 export const words = {} as All<Parts[Part] | LaterParts>;
 
 /** Resolves when the parts are loaded. */

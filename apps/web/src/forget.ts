@@ -3,6 +3,8 @@
  * read.
  */
 export const draftsDatabase = 'relay';
+/** Files of drafts. */
+export const filesDatabase = 'relay-files';
 export const lastDatabase = 'relay-last';
 /** Holds the version of the number on the icon, for the worker. */
 export const badgeDatabase = 'relay-badge';
@@ -67,6 +69,7 @@ export function forgetPerson(): void {
       if (key.startsWith(storedPrefix) && key !== `${storedPrefix}${keepsName}`) localStorage.removeItem(key);
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(storedPrefix)) sessionStorage.removeItem(key);
     indexedDB.deleteDatabase(draftsDatabase);
+    indexedDB.deleteDatabase(filesDatabase);
     indexedDB.deleteDatabase(badgeDatabase);
   } catch {
     // As above.

@@ -11,7 +11,7 @@ import { copyBytes } from './budget.ts';
 import { acpError, errorOf, invalid } from './errors.ts';
 import { before } from './history.ts';
 import type { Host } from './host.ts';
-import { pictureOf } from './images.ts';
+import { shownAs } from './attach.ts';
 import { deskChoiceOf, instructionOf } from './prompt.ts';
 import { type AskOptions } from './questions.ts';
 import { Prompts } from './prompts.ts';
@@ -175,7 +175,10 @@ export class Conversation {
 
   /** @throws RequestError if the turn fails, or the relay refuses the prompt */
   async prompt({ prompt, _meta: meta }: PromptRequest): Promise<PromptResponse> {
-    const instruction = { ...instructionOf(prompt, this.#begin.paths), ...deskChoiceOf(meta) };
+    const instruction = {
+      ...instructionOf(prompt, this.#begin.paths, this.#host.device.files),
+      ...deskChoiceOf(meta),
+    };
     this.#sending += 1;
     const accepted = () => {
       this.#sending -= 1;
@@ -192,8 +195,12 @@ export class Conversation {
   async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<Steered> {
     const id = this.sessionId;
     if (id === undefined) throw invalid('This session has no turn.');
-    return steer(this.#host, id, instructionOf(prompt, this.#begin.paths), isHostOwned, ({ uuid }) =>
-      this.#teller.skip(uuid),
+    return steer(
+      this.#host,
+      id,
+      instructionOf(prompt, this.#begin.paths, this.#host.device.files),
+      isHostOwned,
+      ({ uuid }) => this.#teller.skip(uuid),
     );
   }
 
@@ -347,12 +354,11 @@ export class Conversation {
     // The response of the prompt reports its error.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
     if (isOwnError && source === 'live') return this.#teller.skip(entry.uuid);
-    if (!isPlainMessage && entry.part.kind === 'image' && !this.#teller.isTold(entry.uuid)) {
-      const picture = await pictureOf(this.#host.client, this.sessionId ?? '', entry).catch(() => undefined);
-      if (picture) {
-        this.#teller.skip(entry.uuid);
-        await this.#update({ sessionUpdate: 'agent_message_chunk', messageId: entry.uuid, content: picture });
-      }
+    if (!isPlainMessage && !this.#teller.isTold(entry.uuid)) {
+      const shown = await shownAs(this.#host, this.sessionId ?? '', entry);
+      if (shown) this.#teller.skip(entry.uuid);
+      if (shown?.content)
+        await this.#update({ sessionUpdate: 'agent_message_chunk', messageId: entry.uuid, content: shown.content });
     }
     for (const update of this.#teller.tell(entry)) {
       if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')

@@ -154,7 +154,7 @@ class Door {
       agentCapabilities: {
         loadSession: true,
         sessionCapabilities: { list: {}, resume: {} },
-        promptCapabilities: { image: device.images, audio: false, embeddedContext: false },
+        promptCapabilities: { image: device.images, audio: false, embeddedContext: device.files },
       },
       authMethods: [],
       ...(device.steers ? { _meta: { steering: { supported: true } } } : {}),

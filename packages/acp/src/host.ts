@@ -18,6 +18,8 @@ export interface Device extends Place {
   version: string;
   /** It accepts pictures, or does not declare whether it does. */
   images: boolean;
+  /** It accepts files. */
+  files: boolean;
   /** It keeps a transcript of items. */
   keepsItems: boolean;
   /** It accepts messages into running turns if the agent does. */
@@ -36,6 +38,7 @@ export function deviceFor(device: RelayDevice, wanted?: string): Device | undefi
     title: `${agent?.name ?? type} on ${name}`,
     version: agent?.version ?? '',
     images: capabilities.includes('images'),
+    files: capabilities.includes('files'),
     keepsItems: capabilities.includes('transcript'),
     steers: capabilities.includes('steer'),
   };

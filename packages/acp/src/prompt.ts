@@ -8,6 +8,8 @@ import type { Paths } from './paths.ts';
 export interface Instruction {
   content: string;
   images?: string[];
+  /** Embedded files. */
+  blobs?: { name: string; mime: string; bytes: Uint8Array }[];
   /** The choice for a session that another program has open (rules, 24.4). */
   desk?: DeskChoice;
 }
@@ -25,16 +27,26 @@ export function deskChoiceOf(meta: Readonly<Record<string, unknown>> | null | un
 }
 
 const imageAlone = 'See the attached image.';
+const fileAlone = 'See the attached file.';
 
-/** @throws RequestError -32602 for audio, and for an image type that agents do not accept */
-export function instructionOf(prompt: readonly ContentBlock[], paths: Paths): Instruction {
+/**
+ * `takesFiles`: embedded files and sounds go to the device as files; otherwise files become their paths.
+ * @throws RequestError -32602 for audio, and for an image type that agents do not accept
+ */
+export function instructionOf(prompt: readonly ContentBlock[], paths: Paths, takesFiles = false): Instruction {
   let content = '';
   const images: string[] = [];
+  const blobs: NonNullable<Instruction['blobs']> = [];
   let isAfterLink = false;
   for (const block of prompt) {
     if (block.type === 'image') {
       if (!imageTypes.has(block.mimeType)) throw invalid(`An image of type ${block.mimeType} cannot be sent: use PNG.`);
       images.push(`data:${block.mimeType};base64,${block.data}`);
+      continue;
+    }
+    const blob = takesFiles ? blobOf(block) : undefined;
+    if (blob) {
+      blobs.push(blob);
       continue;
     }
     if (block.type === 'audio') throw invalid('Sound cannot be sent: this agent takes text and images.');
@@ -45,7 +57,28 @@ export function instructionOf(prompt: readonly ContentBlock[], paths: Paths): In
     isAfterLink = isLink;
   }
   if (content.trim() === '' && images.length > 0) content = imageAlone;
-  return images.length > 0 ? { content, images } : { content };
+  if (content.trim() === '' && blobs.length > 0) content = fileAlone;
+  return { content, ...(images.length > 0 ? { images } : {}), ...(blobs.length > 0 ? { blobs } : {}) };
+}
+
+/** The file that a block embeds; undefined for other blocks. */
+function blobOf(block: ContentBlock) {
+  if (block.type === 'audio') {
+    const [, ending = 'bin'] = /^audio\/([a-z0-9]{1,10})/.exec(block.mimeType) ?? [];
+    return { name: `audio.${ending}`, mime: block.mimeType, bytes: Buffer.from(block.data, 'base64') };
+  }
+  if (block.type !== 'resource' || !('blob' in block.resource)) return undefined;
+  const { uri, blob, mimeType } = block.resource;
+  const last = uri.split(/[?#]/)[0]!.split('/').at(-1)!;
+  return { name: decodedName(last) || 'file', mime: mimeType ?? '', bytes: Buffer.from(blob, 'base64') };
+}
+
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 /** Editors split a sentence at mentioned files. */

@@ -3,6 +3,7 @@ import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
 import type { MessageSetting, Message, Session } from '@relay/protocol';
 import { type Begin, pendingIdOf } from './begin.ts';
+import { attach } from './attach.ts';
 import type { Host } from './host.ts';
 import { pause } from './persist.ts';
 import type { Instruction } from './prompt.ts';
@@ -83,9 +84,9 @@ export class Prompts {
   async #send(turn: Turn, instruction: Instruction, onSent: () => void): Promise<void> {
     const { client, queueSeconds: queueTtlSeconds } = this.#host;
     const idempotencyKey = `acp-prompt-${crypto.randomUUID()}`;
-    const { content, images, desk } = instruction;
-    const common = { queueTtlSeconds, ...(images ? { images } : {}) };
+    const { content, desk } = instruction;
     try {
+      const common = { queueTtlSeconds, ...(await attach(this.#host, instruction)) };
       // The first prompt creates the session; concurrent prompts wait for it.
       const sent = await this.#talk.run(() =>
         this.#host.persist<{ taskId: string; message: Message; session?: Session }>(async () => {

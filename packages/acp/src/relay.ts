@@ -2,6 +2,8 @@
 import type { AttentionItem, Client } from '@relay/client';
 
 export interface Relay {
+  /** The address of the relay, for links to files. */
+  readonly url: string;
   /** Like the client's `call`. @throws RelayError of the client */
   call: Client['call'];
   /** The live frames of the user; `resync` if frames can be missing. Stops when the signal aborts. */

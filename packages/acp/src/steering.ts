@@ -2,6 +2,7 @@
 import { RelayError } from '@relay/client';
 import type { Message } from '@relay/protocol';
 import { acpError, invalid } from './errors.ts';
+import { attach } from './attach.ts';
 import type { Host } from './host.ts';
 import { pause } from './persist.ts';
 import type { Instruction } from './prompt.ts';
@@ -31,15 +32,17 @@ export function steeringOf(params: unknown): Request {
 
 /** Resolves with the outcome. @throws RequestError if the agent does not accept messages */
 export async function steer(
-  { client, persist, signal }: Host,
+  host: Host,
   id: string,
-  { content, images }: Instruction,
+  instruction: Instruction,
   isHostOwned: boolean,
   accepted: (message: Message) => void,
 ): Promise<Steered> {
+  const { client, persist, signal } = host;
   const session = await persist(() => client.call('readSession', { params: { id }, query: { limit: 1 } }));
   if (isHostOwned && session.runningSince === undefined) return noTurn;
-  const body = { content, answers: null, deliver: 'now' as const, ...(images ? { images } : {}) };
+  const attached = await attach(host, instruction);
+  const body = { content: instruction.content, answers: null, deliver: 'now' as const, ...attached };
   const idempotencyKey = `acp-steering-${crypto.randomUUID()}`;
   // Not retried after a refusal: a minute later another turn runs.
   const sent = await client.call('sendMessage', { params: { id }, body, idempotencyKey });

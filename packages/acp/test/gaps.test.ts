@@ -11,7 +11,16 @@ import { type Relay, acpIdOf, serveAcp } from '../src/index.ts';
 const example = new URL('../../../examples/attention.session_update.json', import.meta.url);
 const { session } = JSON.parse(readFileSync(example, 'utf8')) as { session: Session };
 const { deviceId, agentType } = session;
-const device = { deviceId, agentType, title: 'laptop', version: '', images: false, keepsItems: true, steers: false };
+const device = {
+  deviceId,
+  agentType,
+  title: 'laptop',
+  version: '',
+  images: false,
+  files: false,
+  keepsItems: true,
+  steers: false,
+};
 const sessionId = acpIdOf(session.id);
 const refused = { message: 'So it is.', retryAfter: undefined, details: {}, headers: new Headers() };
 const gone = new RelayError({ ...refused, code: 'SESSION_NOT_FOUND', status: 404 });

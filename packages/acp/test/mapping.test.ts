@@ -62,6 +62,16 @@ describe('a prompt', () => {
     expect(instructionOf([image], paths).content).not.toBe('');
     expect(() => instructionOf([{ type: 'audio', mimeType: 'audio/wav', data: '' }], paths)).toThrow(RequestError);
   });
+
+  it('has embedded files for a device that accepts them, and their paths for any other', () => {
+    const resource = { uri: 'file:///Users/ada/src/my%20plan.bin', mimeType: 'a/b', blob: 'aGk=' };
+    const blocks = [{ type: 'resource' as const, resource }];
+    expect(instructionOf(blocks, paths)).toEqual({ content: '/home/ada/src/my plan.bin' });
+    expect(instructionOf(blocks, paths, true)).toEqual({
+      content: 'See the attached file.',
+      blobs: [{ name: 'my plan.bin', mime: 'a/b', bytes: Buffer.from('hi') }],
+    });
+  });
 });
 
 const prompt: Prompt = {

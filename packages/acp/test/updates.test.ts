@@ -34,6 +34,7 @@ const expected: Readonly<Record<string, unknown>> = {
   UserPart: { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'Words.' } },
   QuestionPart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
   ErrorPart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
+  FilePart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
   ImagePart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
   MarkPart: { sessionUpdate: 'notice', title: 'Cancelled', description: 'Cancelled by the user.' },
   UsagePart: { sessionUpdate: 'usage_update', used: 41_200, size: 200_000, cost: { amount: 0.12, currency: 'USD' } },

@@ -4,7 +4,7 @@ import { BadAnswerError, type ClientError, NetworkError, RelayError, TimeoutErro
 
 export interface Exchange {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes as they are. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   /** Aborts the exchange; it then rejects with the reason of the signal. */
@@ -42,6 +42,7 @@ export async function request(url: string, exchange: Exchange = {}): Promise<Ans
     keepalive = false,
     fetch: send = fetch,
   } = exchange;
+  const isBytes = body instanceof Uint8Array;
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
@@ -56,10 +57,10 @@ export async function request(url: string, exchange: Exchange = {}): Promise<Ans
       method,
       headers: {
         Accept: 'application/json',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(body === undefined ? {} : { 'Content-Type': isBytes ? 'application/octet-stream' : 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
       signal: controller.signal,
       redirect: 'manual',
       cache: 'no-store',

@@ -37,6 +37,14 @@ export class SettingNotApplied extends Error {
   readonly code = 'SETTING_NOT_APPLIED';
 }
 
+/** A file of a person, where the agent can read it. */
+export interface GivenFile {
+  path: string;
+  name: string;
+  mime: string;
+  bytes: number;
+}
+
 export interface Turn {
   taskId: string;
   /** The native session id. Equal for all turns of one conversation. */
@@ -51,6 +59,8 @@ export interface Turn {
   answer?: { question: string; option?: string; fields?: FieldValues };
   /** Data URLs (base64) of images that came with the message. Only for agents that declare `images`. */
   images?: readonly string[];
+  /** Files that came with the message. Only for agents that declare `files`. */
+  files?: readonly GivenFile[];
   /** Holds in a process that is opened for the turn. */
   choices?: SessionChoices;
   /** Set before the agent receives the message; if that fails, the turn fails with `SETTING_NOT_APPLIED`. */
@@ -149,6 +159,7 @@ export interface Steer {
   message: string;
   /** As in a turn. */
   images?: readonly string[];
+  files?: readonly GivenFile[];
 }
 
 /**

@@ -131,7 +131,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const isBusy = (sessionId: string) => tasks.isBusy(sessionId);
   const report = () => send(reportOf(local.known(), isBusy, undefined, tellsTranscript(), desk.reported()));
   const onNew = () => isOpen(shown) && report();
-  const reports = repeating(report, clock, timings.reportIntervalMs);
+  const reports = repeating(() => (files.incoming.sweep(), report()), clock, timings.reportIntervalMs);
   const local = createLocalSessions({
     agent,
     outside,
@@ -203,8 +203,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
-    browse: options.browse,
-    workspace: options.workspace,
+    ...{ browse: options.browse, workspace: options.workspace, incoming: files.exchange && files.incoming },
     clock,
     send: (frame) => void send(frame),
     log,
@@ -244,7 +243,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
 
   const connection: Connection = (options.connect ?? createConnection)({
     url: daemonSocketAddress(options.server),
-    headers: headersOf(options, capabilitiesOf(agent, settings, options.browse, options.workspace)),
+    headers: headersOf(options, capabilitiesOf(agent, settings, options.browse, options.workspace, options.exchange)),
     clock,
     random,
     timings,

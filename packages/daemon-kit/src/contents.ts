@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
+  copyFileSync,
   existsSync,
   openSync,
   readSync,
@@ -16,9 +17,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type FromDaemon, type ToDaemon, transcriptLimits } from '@relay/protocol';
+import { type FromDaemon, type ToDaemon, limits, transcriptLimits } from '@relay/protocol';
 import { keepHead } from './bounds.ts';
 import { makePrivateFolder } from './private-folder.ts';
+import type { Fields } from './transcript/content.ts';
+
+/** A file that an item names. */
+export interface NamedFile {
+  name: string;
+  mime: string;
+  bytes: number;
+  data: string;
+}
 
 /** Names a content: of an item, the name in its part. */
 interface ContentName {
@@ -41,6 +51,8 @@ export interface Contents {
   image(at: ContentName, mime: string, base64: string): boolean;
   /** Keeps the text of an output; `begins`: it starts at the first byte, else it follows the kept text. */
   output(at: ContentName, text: string, begins: boolean): void;
+  /** Keeps a file with its name: its bytes, or the path of a copy. False when the disk refuses it. */
+  file(at: ContentName, source: Buffer | string, fileName: string): boolean;
   /** Undefined when it is not kept. */
   read(at: ContentName, offset: number, limit: number): Piece | undefined;
 }
@@ -51,6 +63,8 @@ export interface Keep {
   image(uuid: string, mime: string, base64: string): boolean;
   /** Text of an output longer than the shown part; `begins`: from its first byte. */
   output(uuid: string, text: string, begins: boolean): void;
+  /** The file of a content block of ACP; undefined when it is not kept. If absent, files become no items. */
+  file?: (uuid: string, block: Fields) => NamedFile | undefined;
 }
 
 /** Keeps content that the items of one session reference but do not hold. */
@@ -69,14 +83,20 @@ interface ContentBounds {
   allBytes: number;
 }
 const contentBounds: ContentBounds = { sessionBytes: 64 * 1024 * 1024, allBytes: 512 * 1024 * 1024 };
+/** Files, which push out no images. */
+const fileBounds: ContentBounds = { sessionBytes: 1024 * 1024 * 1024, allBytes: 1024 * 1024 * 1024 };
 
+const anyBytes = 'application/octet-stream';
 const endings: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/gif': 'gif',
   'image/webp': 'webp',
+  [anyBytes]: 'bin',
 };
+/** The content that holds the name of a file. */
+const nameOfFile = (name: string) => `${name}.name`;
 /** Whether an image in base64 is of a kind that is kept, and small enough. */
 export const isImage = (mime: string, base64: string): boolean =>
   mime.startsWith('image/') &&
@@ -85,7 +105,6 @@ export const isImage = (mime: string, base64: string): boolean =>
   base64.length <= Math.ceil(transcriptLimits.keptImageBytes / 3) * 4;
 
 const mimes = new Map(Object.entries(endings).map(([mime, ending]) => [ending, mime]));
-const folderEnding = '.d';
 /** A small file also takes a block, and a place in the list. */
 const blockBytes = 4096;
 
@@ -94,11 +113,14 @@ export function openContents({
   folder,
   nameOf,
   bounds = contentBounds,
+  folderEnding = '.d',
   onTrouble = () => undefined,
 }: {
   folder: string;
   nameOf: (sessionId: string) => string;
   bounds?: ContentBounds;
+  /** The ending of the folder beside each session file. */
+  folderEnding?: string;
   onTrouble?: (why: unknown) => void;
 }): Contents {
   /** Bytes by path, oldest first. */
@@ -171,6 +193,28 @@ export function openContents({
     return undefined;
   };
 
+  const output: Contents['output'] = (at, text, begins) => {
+    const path = pathOf(at, 'txt');
+    const isKept = tried(false, () => {
+      const before = begins ? 0 : files.get(path);
+      // Not kept from its beginning, or complete.
+      if (before === undefined || before >= transcriptLimits.keptOutputBytes) return true;
+      if (begins) makePrivateFolder(folderOf(at.sessionId));
+      const left = transcriptLimits.keptOutputBytes - before;
+      const whole = Buffer.from(keepHead(text, left), 'utf8');
+      // A character that is cut in two would leave the file a few bytes short forever.
+      const isCut = whole.length < Buffer.byteLength(text, 'utf8');
+      const bytes = isCut ? Buffer.concat([whole, Buffer.alloc(left - whole.length, ' ')]) : whole;
+      if (begins) writeFileSync(path, bytes, { mode: 0o600 });
+      else appendFileSync(path, bytes);
+      count(path, before + bytes.length);
+      makeRoom(path);
+      return true;
+    });
+    // A refused write can leave a part behind.
+    if (!isKept) tried(undefined, () => remove(path));
+  };
+
   return {
     image: (at, mime, base64) =>
       tried(false, () => {
@@ -183,27 +227,19 @@ export function openContents({
         makeRoom(path);
         return true;
       }),
-    output(at, text, begins) {
-      const path = pathOf(at, 'txt');
-      const isKept = tried(false, () => {
-        const before = begins ? 0 : files.get(path);
-        // Not kept from its beginning, or complete.
-        if (before === undefined || before >= transcriptLimits.keptOutputBytes) return true;
-        if (begins) makePrivateFolder(folderOf(at.sessionId));
-        const left = transcriptLimits.keptOutputBytes - before;
-        const whole = Buffer.from(keepHead(text, left), 'utf8');
-        // A character that is cut in two would leave the file a few bytes short forever.
-        const isCut = whole.length < Buffer.byteLength(text, 'utf8');
-        const bytes = isCut ? Buffer.concat([whole, Buffer.alloc(left - whole.length, ' ')]) : whole;
-        if (begins) writeFileSync(path, bytes, { mode: 0o600 });
-        else appendFileSync(path, bytes);
-        count(path, before + bytes.length);
+    output,
+    file: (at, source, fileName) =>
+      tried(false, () => {
+        makePrivateFolder(folderOf(at.sessionId));
+        const path = pathOf(at, endings[anyBytes]!);
+        rmSync(path, { force: true });
+        if (typeof source === 'string') copyFileSync(source, path);
+        else writeFileSync(path, source, { mode: 0o600 });
+        count(path, statSync(path).size);
+        output({ ...at, name: nameOfFile(at.name) }, fileName, true);
         makeRoom(path);
         return true;
-      });
-      // A refused write can leave a part behind.
-      if (!isKept) tried(undefined, () => remove(path));
-    },
+      }),
     read: (at, offset, limit) =>
       tried(undefined, () => {
         const found = find(at);
@@ -219,6 +255,19 @@ export function openContents({
           closeSync(file);
         }
       }),
+  };
+}
+
+/** Images and outputs, and files with bounds of their own. */
+export function openAllContents(
+  options: Omit<Parameters<typeof openContents>[0], 'bounds' | 'folderEnding'>,
+): Contents {
+  const contents = openContents(options);
+  const files = openContents({ ...options, bounds: fileBounds, folderEnding: '.f' });
+  return {
+    ...contents,
+    file: (at, source, fileName) => files.file(at, source, fileName),
+    read: (at, offset, limit) => contents.read(at, offset, limit) ?? files.read(at, offset, limit),
   };
 }
 
@@ -247,5 +296,8 @@ export function answerContent(
   }
   if (!piece) return { ...reply, code: 'CONTENT_NOT_FOUND', error: 'this device no longer has this content' };
   const { mime, size, cut, bytes } = piece;
-  return { ...reply, mime, size, ...(cut ? { cut } : {}), data: bytes.toString('base64') };
+  const named =
+    mime === anyBytes ? read?.({ sessionId, uuid, name: nameOfFile(name) }, 0, limits.idCharacters) : undefined;
+  const more = { ...(cut ? { cut } : {}), ...(named ? { name: named.bytes.toString('utf8') } : {}) };
+  return { ...reply, mime, size, ...more, data: bytes.toString('base64') };
 }

@@ -3,6 +3,7 @@ import type { Agent } from './agent.ts';
 import type { Clock } from './clock.ts';
 import { type ConnectionTimings, type createConnection, connectionTimings } from './connection.ts';
 import type { Workspace } from './changes.ts';
+import type { FileExchange } from './exchange.ts';
 import type { Browse } from './folders.ts';
 import type { InboundCounts } from './inbound.ts';
 import type { Log } from './log.ts';
@@ -38,6 +39,8 @@ export interface DaemonOptions {
   browse?: Browse | undefined;
   /** Shows apps the files of sessions. */
   workspace?: Workspace | undefined;
+  /** Takes files of people for agents that declare `files`, and offers files of agents. */
+  exchange?: FileExchange | undefined;
   /** Name and version of the agent, for people. */
   product?: { name?: string; version?: string } | undefined;
   /** Further agents that a person can choose, each with the sessions it began. Default: no further agents. */

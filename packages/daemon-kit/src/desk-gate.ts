@@ -19,6 +19,7 @@ interface KeptMessage {
   question: string;
   message: string;
   images: readonly string[];
+  files: readonly string[] | undefined;
   choices: readonly { id: Choice; label: string }[];
   /** The program was working when the daemon asked: closing it interrupts that. */
   stopTurn: boolean;
@@ -79,7 +80,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     const choices = choicesFor(held);
     const question = randomUUID();
     kept.delete(task.sessionId);
-    kept.set(task.sessionId, { question, message, images, choices, stopTurn: isWorking(held) });
+    kept.set(task.sessionId, { question, message, images, files: task.files, choices, stopTurn: isWorking(held) });
     const [oldest] = kept.keys();
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
     const prompt = questionAbout(held, clock.now());
@@ -134,7 +135,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
   return {
     // An agent closes no program: the daemon asks about its message.
     pass: (task, go) => enter(task, task.restricted === 'agent' ? undefined : task.desk, true, go),
-    decide(task, { message, images, choices, stopTurn }, option, go) {
+    decide(task, { message, images, files, choices, stopTurn }, option, go) {
       const words = task.message;
       const at = chosen(words, choices.map(({ label }) => label)); // prettier-ignore
       const choice = choices.find(({ id }) => id === option)?.id ?? choices[at]?.id;
@@ -146,7 +147,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
         return;
       }
       // Other text does not choose an option: it joins the message, and the daemon asks again.
-      Object.assign(task, { message: choice ? message : `${message}\n\n${words}`, images });
+      Object.assign(task, { message: choice ? message : `${message}\n\n${words}`, images, files });
       enter(task, choice, stopTurn, go);
     },
     ask(task, message, images) {

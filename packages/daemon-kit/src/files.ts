@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import { openCaps } from './caps.ts';
 import { systemClock } from './clock.ts';
-import { openContents } from './contents.ts';
+import { openAllContents } from './contents.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { reasonOf } from './failure.ts';
+import { openIncoming } from './incoming.ts';
 import { openJournal } from './journal.ts';
 import { silentLog } from './log.ts';
 import { makePrivateFolder } from './private-folder.ts';
@@ -15,7 +16,7 @@ import { fileNameOf, openStore } from './store.ts';
 export type DaemonFiles = ReturnType<typeof openFiles>;
 
 /** Opens the files of the daemon, which other daemons must not use. Throws if the folder is unusable. */
-export function openFiles({ storeDir, agentType, clock = systemClock, log = silentLog }: DaemonOptions) {
+export function openFiles({ storeDir, agentType, exchange, clock = systemClock, log = silentLog }: DaemonOptions) {
   makePrivateFolder(storeDir);
   const store = openStore(join(storeDir, 'sessions'), () => clock.now());
   if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
@@ -24,11 +25,13 @@ export function openFiles({ storeDir, agentType, clock = systemClock, log = sile
   const spending = openSpending({ file: join(storeDir, 'spending.jsonl'), clock, agentTypeOf, onTrouble });
   return {
     store,
-    contents: openContents({
+    exchange,
+    contents: openAllContents({
       folder: join(storeDir, 'sessions'),
       nameOf: fileNameOf,
       onTrouble: (error) => log.warn('content not kept', { why: reasonOf(error) }),
     }),
+    incoming: openIncoming({ folder: join(storeDir, 'incoming'), clock }),
     journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), clock, onTrouble }),
     questions: openQuestions({ file: join(storeDir, 'questions.json'), clock, onTrouble }),
     spending,

@@ -11,6 +11,7 @@ import { summaryOf } from './summary.ts';
 import type { Controls } from './controls.ts';
 import type { Desk } from './desk.ts';
 import { type Spending, answerSpending } from './spending.ts';
+import type { Incoming } from './incoming.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Reader, Store } from './store.ts';
@@ -46,6 +47,8 @@ interface InboundOptions {
   browse?: Browse | undefined;
   /** Reads the files of sessions. */
   workspace?: Workspace | undefined;
+  /** Receives files of people; undefined: this machine refuses them. */
+  incoming?: Incoming | undefined;
   clock: Clock;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
@@ -149,6 +152,15 @@ export function createInbound({
     void usageOf(asked, options.use, sessionId).then((answer) => send({ ...reply, ...answer }));
   };
 
+  const receive = (frame: ToDaemon<'file_open' | 'file_piece'>) =>
+    send(
+      options.incoming?.answer(frame) ?? {
+        type: 'file_result',
+        request_id: frame.request_id,
+        error: 'this machine takes no files',
+      },
+    );
+
   const handlers: Handlers = {
     ping: () => send({ type: 'pong' }),
     task_start: (frame) => tasks.start(frame),
@@ -183,6 +195,9 @@ export function createInbound({
       }
     },
     force_quit_session: (frame) => void desk.release(frame).then(send),
+    file_open: receive,
+    file_piece: receive,
+    file_drop: (frame) => options.incoming?.drop(frame.file_id),
     desk_request: (frame) => void desk.answer(frame).then(send),
     version_status({ status, message, latest_version: latest, changelog_url: changelog }) {
       if (status === 'current') return;

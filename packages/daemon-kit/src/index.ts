@@ -5,6 +5,7 @@
 export { daemonSocketAddress, serverAddress } from './address.ts';
 export type {
   Agent,
+  GivenFile,
   Opened,
   Opening,
   Question,
@@ -32,6 +33,8 @@ export { createDaemon } from './daemon.ts';
 export type { Daemon, DaemonOptions, DaemonState, DaemonTimings } from './daemon-options.ts';
 export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type Exchange, type HttpAnswer, exchange } from './http.ts';
+export type { FileExchange } from './exchange.ts';
+export { numbered, safeFileName } from './file-names.ts';
 export type { Browse } from './folders.ts';
 export type { Ended, Holders } from './holders.ts';
 export { FilesRefused, type FileQuestion, type SessionPlace, type Workspace } from './changes.ts';

@@ -4,6 +4,7 @@ import { agentsHeader, type Capability, capabilities, formatAgents } from '@rela
 import type { Agent } from './agent.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import type { Workspace } from './changes.ts';
+import type { FileExchange } from './exchange.ts';
 import type { Browse } from './folders.ts';
 import type { TranscriptSettings } from './transcript/transcripts.ts';
 
@@ -30,10 +31,14 @@ export const capabilitiesOf = (
   { detail }: TranscriptSettings,
   browse?: Browse,
   workspace?: Workspace,
+  exchange?: FileExchange,
 ): Capability[] => [
   capabilities.receipts,
   // The relay finds in the transcript whether a message arrived.
-  ...(agent.capabilities ?? []).filter((name) => name !== capabilities.steer || detail !== 'off'),
+  ...(agent.capabilities ?? []).filter(
+    (name) =>
+      (name !== capabilities.steer || detail !== 'off') && (name !== capabilities.files || exchange !== undefined),
+  ),
   ...(browse ? [capabilities.browse] : []),
   ...(agent.holders ? [capabilities.desk] : []),
   ...(agent.capabilities?.includes(capabilities.usage) ? [capabilities.spending] : []),

@@ -25,7 +25,7 @@ export interface OwnTurns {
 const maxSessions = 1000;
 
 export function createOwnTurns(
-  room: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'stopped'>,
+  room: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'outgoing' | 'stopped'>,
   told: (tell: () => void) => void,
 ): OwnTurns {
   const { store, transcripts, questions, spending, asked, voice, log } = room;

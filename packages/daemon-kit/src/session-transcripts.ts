@@ -10,7 +10,7 @@ import { type Joined, type Outside, joinOutside } from './outside.ts';
 import { type TranscriptSettings, type Transcripts, createTranscripts } from './transcript/transcripts.ts';
 
 export function openTranscripts({
-  options: { clock = systemClock, log = silentLog, timings },
+  options: { clock = systemClock, log = silentLog, timings, exchange },
   files: { store, contents },
   agent,
   outside,
@@ -35,6 +35,7 @@ export function openTranscripts({
   const transcripts = createTranscripts({
     store,
     contents,
+    readFile: exchange?.sends && settings.detail !== 'off' ? exchange.read : undefined,
     clock,
     settings,
     joinMs: timings?.joinMs ?? daemonTimings.joinMs,

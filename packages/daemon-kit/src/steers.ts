@@ -4,6 +4,8 @@
  */
 import type { DaemonEvent, ToDaemon } from '@relay/protocol';
 import { fieldBytes, keepHead } from './bounds.ts';
+import type { GivenFile } from './agent.ts';
+import { givenFiles } from './exchange.ts';
 import { reasonOf } from './failure.ts';
 import type { Task } from './task.ts';
 import type { TaskRoom } from './task-finish.ts';
@@ -67,6 +69,16 @@ export function createSteers(room: TaskRoom, { remember, isNoted, told, send }: 
 
   const give = (frame: ToDaemon<'task_steer'>, task: Task) => {
     const { task_id: id, session_id: sessionId, message, message_uuid: uuid = id, images = [] } = frame;
+    const { exchange } = room;
+    const found = room.incoming.find(frame.files ?? []);
+    // As an ordinary message it fails with the right code.
+    if (!found || (found.length > 0 && !exchange)) return report(id, sessionId, 'refused', unable);
+    let files: GivenFile[] = [];
+    try {
+      if (found.length > 0) files = givenFiles(exchange!, task, found);
+    } catch (error) {
+      return report(id, sessionId, 'refused', reasonOf(error));
+    }
     const steers = (task.steers ??= new Map<string, string>());
     steers.set(id, uuid);
     voice.status();
@@ -76,18 +88,21 @@ export function createSteers(room: TaskRoom, { remember, isNoted, told, send }: 
       if (isInjected) return;
       isInjected = true;
       remember(id);
-      told(() => transcripts.steer({ sessionId, message, uuid, images }), task);
+      told(() => transcripts.steer({ sessionId, message, uuid, images, files: found }), task);
+      for (const file of found) room.incoming.drop(file.id);
       report(id, sessionId, 'injected');
       voice.activity(sessionId, false);
     };
     const over = (outcome: string, reason?: string) => {
       if (outcome === 'injected') return injected();
       steers.delete(id);
+      if (outcome !== 'unknown') exchange?.remove(files.map(({ path }) => path));
       report(id, sessionId, outcome, reason);
       voice.status();
     };
     const words = { taskId: task.id, sessionId, message, ...(images.length > 0 ? { images } : {}), id };
-    agent.steer!(words, injected).then(
+    const attached = files.length > 0 ? { files } : {};
+    agent.steer!({ ...words, ...attached }, injected).then(
       ({ outcome, reason }) => over(outcome, reason),
       (error: unknown) => over('unknown', reasonOf(error)),
     );

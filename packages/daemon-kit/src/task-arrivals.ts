@@ -8,6 +8,8 @@ import type { Task, TaskAnswer, Tasks } from './task.ts';
 import {
   maxTasks,
   missingAgent,
+  missingFile,
+  noFiles,
   noImages,
   tooLate,
   tooMany,
@@ -45,9 +47,14 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     if (room.stopped !== undefined) finish(task, { type: 'ERROR', error: room.stopped });
     else if (tasks.size > maxTasks) finish(task, tooMany);
     else if (!takes) finish(task, noImages);
+    else if (!takesFiles(task)) finish(task, noFiles);
+    else if (!room.incoming.find(task.files ?? [])) finish(task, missingFile);
     else return false;
     return true;
   };
+
+  const takesFiles = ({ files = [] }: Task) =>
+    files.length === 0 || (room.exchange !== undefined && agent.capabilities?.includes('files') === true);
 
   const enqueue = (task: Task) => {
     if (!refused(task)) lines.enqueue(task);
@@ -128,12 +135,12 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     isNoted,
     start(frame) {
       const { task_id: id, instruction: message, project_path: projectPath = '', images = [] } = frame;
-      const { message_uuid: messageUuid, agent_type: agentType, settings, restricted } = frame;
+      const { message_uuid: messageUuid, agent_type: agentType, settings, restricted, files } = frame;
       if (!remember(id)) return;
       const named = agent.open === undefined;
       const sessionId = named ? randomUUID() : '';
       const phase = named ? 'queued' : 'opening';
-      const chosen = { settings, restricted };
+      const chosen = { settings, restricted, files };
       const task: Task = { id, sessionId, message, images, projectPath, messageUuid, agentType, ...chosen, phase };
       accept(task);
       if (isMissing(agentType)) return finish(task, missingAgent(agentType!));
@@ -186,9 +193,9 @@ function createNotedIds(): Pick<Arrivals, 'remember' | 'isNoted'> {
 /** The task of a message to a session that exists. */
 function resumedTask(frame: ToDaemon<'task_resume'>, answer: TaskAnswer | undefined, phase: Task['phase']): Task {
   const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
-  const { message_uuid: messageUuid, desk, steer, settings, restricted } = frame;
+  const { message_uuid: messageUuid, desk, steer, settings, restricted, files } = frame;
   // An answer goes on with the turn as it is.
-  const chosen = { restricted, ...(answer === undefined ? { settings } : {}) };
+  const chosen = { restricted, files, ...(answer === undefined ? { settings } : {}) };
   return { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, ...chosen, phase };
 }
 

@@ -6,7 +6,7 @@ import { questionEnd } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
 /** A message whose turn has not begun. */
-interface Held extends Pick<Task, 'message' | 'images'> {
+interface Held extends Pick<Task, 'message' | 'images' | 'files'> {
   asked: CapQuestion;
 }
 
@@ -41,17 +41,17 @@ export function createCapTurns(
   /** Begins the turn, unless a cap has to be asked first or the person stopped there. */
   const begin = (task: Task) => {
     const { isAnswer, before } = openings.get(task)!;
-    const { sessionId, answer, message, images } = task;
+    const { sessionId, answer, message, images, files } = task;
     if (before && !caps.answer(before.asked, answer?.option ?? optionOf(before.asked, message)))
       return finish(task, { type: 'TASK_COMPLETE', result: 'Stopped here. The message was not sent to the agent.' });
     const asks = before || !isAnswer ? caps.question(sessionId) : undefined;
-    const waits = before ?? { message, images };
+    const waits = before ?? { message, images, files };
     if (asks) {
       held.set(sessionId, { ...waits, asked: asks });
       return finish(task, questionEnd(asks.question));
     }
     if (before) {
-      Object.assign(task, { message: before.message, images: before.images });
+      Object.assign(task, { message: before.message, images: before.images, files: before.files });
       delete task.answer;
     }
     if (before || !isAnswer) spending.turn(sessionId);

@@ -87,6 +87,29 @@ export const noImages: End = {
   error: 'This agent does not accept images. Send the message without them.',
 };
 
+export const noFiles: End = {
+  type: 'ERROR',
+  error: 'This machine does not accept files. Send the message without them.',
+};
+
+/** A file is gone, or has not arrived. */
+export const missingFile: End = {
+  type: 'ERROR',
+  error: 'This machine no longer has a file of the message. Nothing was sent to the agent. Send the file again.',
+  code: 'FILE_MISSING',
+};
+
+export const unplaced = (why: string): End => ({
+  type: 'ERROR',
+  error: `The files could not be copied to a place where the agent reads them: ${why}. Nothing was sent to the agent.`,
+  code: 'FILE_MISSING',
+});
+
+export const tooLargeFiles: End = {
+  type: 'ERROR',
+  error: 'The files of a message can have 100 MiB together. Nothing was sent to the agent.',
+};
+
 export const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
 
 export function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {

@@ -7,6 +7,7 @@ import { reasonOf } from './failure.ts';
 import type { RunningTurn } from './agent.ts';
 import type { Task, TasksOptions } from './task.ts';
 import { type End, endingOf, frameOf, isUnwritable, noted, wordsOf } from './task-ends.ts';
+import type { Outgoing } from './outgoing.ts';
 import type { Lines } from './task-lines.ts';
 import type { TaskQuestions } from './task-questions.ts';
 import { notKept } from './transcript/endings.ts';
@@ -19,6 +20,7 @@ export interface TaskRoom extends TasksOptions {
   /** Tasks whose turn goes on after their question was withdrawn, by session. */
   resumed: Map<string, Task>;
   asked: TaskQuestions;
+  outgoing: Outgoing;
   /** Why the daemon is stopping. */
   stopped: string | undefined;
 }
@@ -65,6 +67,16 @@ export function createFinish(room: TaskRoom): Finish {
     voice.final(frame);
   };
 
+  /** Files that the agent left for people. A failure costs the files alone. */
+  const offer = ({ sessionId, files = [] }: Task, end: End) => {
+    try {
+      room.outgoing.end(sessionId, end.type !== 'WAIT_FOR_USER');
+      if (end.type === 'TASK_COMPLETE') for (const id of files) room.incoming.drop(id);
+    } catch (error) {
+      log.warn('files not offered', { session: sessionId, why: reasonOf(error) });
+    }
+  };
+
   return {
     conclude,
     finish(task, end) {
@@ -73,6 +85,7 @@ export function createFinish(room: TaskRoom): Finish {
       task.phase = 'over';
       task.asked = end.type === 'WAIT_FOR_USER';
       if (resumed.get(task.sessionId) === task) resumed.delete(task.sessionId);
+      if (ran) offer(task, end);
       // History and journal first: a reported result must survive this process.
       conclude(task, end);
       tasks.delete(task.id);

@@ -1,11 +1,13 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
-import { SettingNotApplied, type Turn, type TurnReport } from './agent.ts';
+import { fileLimits } from '@relay/protocol';
+import { type GivenFile, SettingNotApplied, type Turn, type TurnReport } from './agent.ts';
 import { reasonOf } from './failure.ts';
+import { givenFiles } from './exchange.ts';
 import type { DeskGate } from './desk-gate.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
 import { createCapTurns } from './task-caps.ts';
-import { forPerson, tooLate, unfit, unseen, unwritable } from './task-ends.ts';
+import { forPerson, missingFile, tooLargeFiles, tooLate, unfit, unplaced, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
 interface Turns {
@@ -75,6 +77,7 @@ export function createTurns(
   /** Writes the message into the transcript. Returns whether it continues a turn; undefined when it cannot be written. */
   const write = (task: Task): boolean | undefined => {
     const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid, steer } = task;
+    const files = room.incoming.find(task.files ?? []);
     // The relay has no open question: a user dismissed it while this daemon was offline, or its answer was lost.
     if (!task.answer && room.namesQuestions()) dismiss(sessionId);
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(sessionId);
@@ -82,7 +85,7 @@ export function createTurns(
     own.leave(task);
     try {
       const answers = asked.answer(sessionId, message, task.answer);
-      transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images, steer }, isAnswer);
+      transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images, files, steer }, isAnswer);
       return isAnswer;
     } catch (error) {
       finish(task, unwritable(reasonOf(error)));
@@ -90,11 +93,26 @@ export function createTurns(
     }
   };
 
+  /** Puts its files where the agent reads them. Fails a task without them, and returns undefined then. */
+  const place = (task: Task): GivenFile[] | undefined => {
+    const found = room.incoming.find(task.files ?? []);
+    if (!found) return void finish(task, missingFile);
+    if (found.length === 0) return [];
+    try {
+      return givenFiles(room.exchange!, task, found);
+    } catch (error) {
+      return void finish(task, unplaced(reasonOf(error)));
+    }
+  };
+
   const start = (task: Task) => {
     const { message, images } = task;
     try {
       voice.activity(task.sessionId, false);
-      const turn = turnOf(task, controls);
+      const files = place(task);
+      if (!files) return;
+      room.outgoing.begin(task.sessionId, task.answer !== undefined);
+      const turn = { ...turnOf(task, controls), ...(files.length > 0 ? { files } : {}) };
       task.images = [];
       const report: TurnReport = { ...reportOf(task), held: () => gate.ask(task, message, images) };
       task.turn = agent.start(turn, report);
@@ -151,7 +169,7 @@ export function createTurns(
 }
 
 /** Refuses answers that are late or do not fit. */
-function createRefusal({ agent, asked, namesQuestions, voice }: TaskRoom, finish: Finish['finish']) {
+function createRefusal({ agent, asked, incoming, namesQuestions, voice }: TaskRoom, finish: Finish['finish']) {
   /** The daemon refused the answer, and the relay counts the question as answered: open it again. */
   const repeat = (task: Task) => {
     const question = asked.at(task);
@@ -175,9 +193,16 @@ function createRefusal({ agent, asked, namesQuestions, voice }: TaskRoom, finish
       repeat(task);
       return true;
     }
+    const found = incoming.find(task.files ?? []);
+    const bytes = found?.reduce((sum, file) => sum + file.bytes, 0) ?? 0;
+    if (!found || bytes > fileLimits.messageBytes) {
+      finish(task, found ? tooLargeFiles : missingFile);
+      return true;
+    }
+    const attached = task.images.length + found.length;
     const problem =
-      task.answer && agent.holdsQuestions && task.images.length > 0
-        ? 'An answer cannot contain images: send them after it.'
+      task.answer && agent.holdsQuestions && attached > 0
+        ? 'An answer cannot contain images or files: send them after it.'
         : asked.problemOf(task);
     if (problem === undefined) return false;
     finish(task, unfit(problem));

@@ -5,6 +5,8 @@ import type { Caps } from './caps.ts';
 import type { Clock } from './clock.ts';
 import type { Ended } from './holders.ts';
 import type { Controls } from './controls.ts';
+import type { FileExchange } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Questions } from './questions.ts';
@@ -42,6 +44,8 @@ export interface TasksOptions {
   questions: Questions;
   spending: Spending;
   caps: Caps;
+  incoming: Incoming;
+  exchange?: FileExchange | undefined;
   /** Whether a session of this further agent can be worked in; without it there is only one agent. */
   offers?: (agentType: string) => boolean;
   /** Whether the relay names the question that a message answers; if it does, an unnamed message answers no question. */
@@ -120,6 +124,8 @@ export interface Task {
   sessionId: string;
   message: string;
   images: readonly string[];
+  /** Ids of files that came with it. */
+  files?: readonly string[] | undefined;
   projectPath: string;
   /** The further agent that was chosen. */
   agentType?: string | undefined;

@@ -8,6 +8,7 @@ import { fieldBytes, keepHead } from './bounds.ts';
 import { settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './task.ts';
+import { createOutgoing } from './outgoing.ts';
 import { createDeskGate, deskOf } from './desk-gate.ts';
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
@@ -45,7 +46,9 @@ export function createTasks(options: TasksOptions): Tasks {
     tell: (task) => progress(task, waitingForPlace, ''),
   });
   const asked = createTaskQuestions({ ...options, told });
-  const room: TaskRoom = { ...options, tasks: new Map(), lines, resumed: new Map(), asked, stopped: undefined };
+  const outgoing = createOutgoing(options.exchange, options.store, transcripts);
+  const about = { asked, outgoing, stopped: undefined };
+  const room: TaskRoom = { ...options, tasks: new Map(), lines, resumed: new Map(), ...about };
   const ends = createFinish(room);
   const reportOf = createReports<Task>({
     ...options,

@@ -3,6 +3,7 @@
  * `withDevice`.
  */
 import type { MessageSetting, TaskKind } from '@relay/protocol';
+import { attachedIn } from './attached.ts';
 import type { PromptAnswer } from './tasks.ts';
 import { move, requeueSteers } from './move.ts';
 import { underWay } from './task-states.ts';
@@ -11,11 +12,11 @@ import { type Sql, sql } from './sql.ts';
 import { type Claim, type Db, type Transactions, inOneStatement } from './transaction.ts';
 import { callOf, claiming, isNext } from './turn-functions.ts';
 
-/** The images of a claimed task, as data URLs. Undefined if the task is already over: then it must not be written. */
-export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
+/** The images of a claimed task, as data URLs, and ids of its files. Undefined if the task is already over: then it must not be written. */
+export async function attachedOf(db: Db, taskId: string): Promise<{ images?: string[]; files?: string[] } | undefined> {
   const [task] = await db.sql.query<{ images: string | null }>`
     SELECT images FROM tasks WHERE id = ${taskId} AND state = 'sent'`;
-  return task?.images ? (JSON.parse(task.images) as string[]) : undefined;
+  return task?.images ? attachedIn(task.images) : undefined;
 }
 
 export interface ClaimedTask {
@@ -25,7 +26,7 @@ export interface ClaimedTask {
   nativeId: string;
   agentType: string;
   instruction: string;
-  /** Whether `imagesOf` returns any: images can be large, so they are loaded on demand. */
+  /** Whether `attachedOf` returns any images or files: images can be large, so they are loaded on demand. */
   hasImages: boolean;
   projectPath: string;
   /** The question that it answers. */

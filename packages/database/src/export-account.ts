@@ -5,6 +5,7 @@
 import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';
 import { listAudit } from './audit.ts';
+import { attachedIn } from './attached.ts';
 import { listAcpTokens } from './acp-tokens.ts';
 import { listDeviceKeys } from './device-keys.ts';
 import { listConnections, listDevices } from './devices.ts';
@@ -163,7 +164,7 @@ export async function* exportTasks(db: Whole, userId: string) {
         omit: { images: true },
       });
       for (const task of rows)
-        yield { ...exported(task, ids.get(task.sessionKey) ?? ''), ...(await imagesOf(db, task)) };
+        yield { ...exported(task, ids.get(task.sessionKey) ?? ''), ...(await attachedOf(db, task)) };
       if (rows.length < tasksAtOnce) break;
       after = rows.at(-1)!;
     }
@@ -185,10 +186,10 @@ function exported(task: Prisma.TaskGetPayload<{ omit: { images: true } }>, sessi
 }
 
 /** One task at a time: a message can have 10 MiB of images. */
-async function imagesOf(db: Whole, { id, finishedAt }: { id: string; finishedAt: Date | null }) {
+async function attachedOf(db: Whole, { id, finishedAt }: { id: string; finishedAt: Date | null }) {
   if (finishedAt !== null) return {};
   const task = await db.models.task.findUnique({ where: { id }, select: { images: true } });
-  return task?.images ? { images: JSON.parse(task.images) as string[] } : {};
+  return attachedIn(task?.images ?? '[]');
 }
 
 /** Questions that are open or were closed within 30 days; the text of an open one is with its session. */

@@ -23,6 +23,7 @@ export * from './unnamed.ts';
 export * from './tasks.ts';
 export { turnFunctions } from './turn-functions.ts';
 export * from './prompts.ts';
+export { attachedText } from './attached.ts';
 export * from './claims.ts';
 export * from './held.ts';
 export { devicesWithResetLimits, releaseLimits } from './session-status.ts';

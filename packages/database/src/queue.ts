@@ -4,6 +4,7 @@
  */
 import { type QueuedTask, type SessionQueue, type TaskState, cutText, limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
+import { filesOfTask, hasImages } from './attached.ts';
 import { move } from './move.ts';
 import { isDue, isInLine, isOverdue, lineOrder, queueVersion } from './task-states.ts';
 import { readLater } from './later.ts';
@@ -23,13 +24,14 @@ export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue,
     into_task: string | null;
     instruction: string;
     images: boolean;
+    files: number | null;
     prompt_uuid: string | null;
     choice: boolean;
     created_at: Date;
     expires_at: Date;
   }>`
     SELECT t.id, CASE WHEN t.kind = 'steer' AND t.state = 'queued' AND t.into_until <= now() THEN 'resume' ELSE t.kind END AS kind, t.state, t.into_task,
-      t.instruction, t.images IS NOT NULL AS images, t.prompt_uuid, ${isChoice} AS choice, t.created_at, t.expires_at
+      t.instruction, ${hasImages} AS images, ${filesOfTask} AS files, t.prompt_uuid, ${isChoice} AS choice, t.created_at, t.expires_at
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.session_key = ${key} AND ${isInLine('t')} ORDER BY ${lineOrder}`;
   const tasks = rows.map((row) => ({
     taskId: row.id,
@@ -39,6 +41,7 @@ export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue,
     ...(row.into_task === null ? {} : { into: row.into_task }),
     content: row.instruction,
     images: row.images,
+    ...(row.files ? { files: row.files } : {}),
     ...(row.prompt_uuid ? { answers: row.prompt_uuid } : {}),
     ...(row.choice ? { choice: true as const } : {}),
     createdAt: row.created_at.toISOString(),

@@ -1,3 +1,5 @@
+export * from './task-errors.ts';
+
 /**
  * The error catalogue (rules, 6.2): one row per code. Clients branch on `code`; `docs/errors.md` is generated from here.
  */
@@ -30,6 +32,11 @@ export const errorCatalogue = {
     status: 400,
     meaning:
       'The notification address is not https on port 443, or resolves to a private network. The operator of the relay can allow its host with `PUSH_ALLOWED_HOSTS`.',
+  },
+  INVALID_FILE: {
+    status: 400,
+    meaning:
+      'The id of the file has another size on the device, or the piece exceeds the announced size. Use a new id for each file.',
   },
   UNAUTHORIZED: { status: 401, meaning: 'The request has no credential. Send `Authorization: Bearer <access token>`.' },
   INVALID_TOKEN: {
@@ -90,7 +97,7 @@ export const errorCatalogue = {
   FILE_NOT_FOUND: {
     status: 404,
     meaning:
-      'The file or folder does not exist in this session, or the machine does not share it; the error is the same for both. List the folder above it.',
+      'The file or folder does not exist in this session, or the machine does not share it; the error is the same for both. List the folder above it. A file for a device: the device does not have it, or erased it after 24 h. Announce it again.',
   },
   FOLDER_NOT_FOUND: {
     status: 404,
@@ -144,6 +151,16 @@ export const errorCatalogue = {
     status: 409,
     meaning:
       'The session already has 20 queued messages (`QUEUE_LIMIT`), or the queued images exceed 64 MiB for the device or 128 MiB for all devices of the user. Wait, or cancel some messages.',
+  },
+  FILE_INCOMPLETE: {
+    status: 409,
+    meaning:
+      'The piece does not begin where the received part of the file ends. Send the piece at `received` of the answer.',
+  },
+  DEVICE_FULL: {
+    status: 409,
+    meaning:
+      'The device has no room for the file: its disk is full, or 512 MiB of files wait there. Send the messages of the other files, or drop files.',
   },
   INVALID_SCHEDULE: {
     status: 400,
@@ -258,7 +275,11 @@ export const errorCatalogue = {
     meaning:
       'The body exceeds 1 MiB (16 MiB if the route accepts images), a message 256 KiB, an image 5 MiB, or all images together 10 MiB. Send less.',
   },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Send `Content-Type: application/json`.' },
+  FILE_TOO_LARGE: { status: 413, meaning: 'A file can have 25 MiB. Send a smaller one.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    meaning: 'Send `Content-Type: application/json`, or `application/octet-stream` with a piece of a file.',
+  },
   TOO_MANY_CONNECTIONS: {
     status: 429,
     meaning: 'The user has the maximum number of connected apps. Close some, or wait `Retry-After` seconds.',
@@ -302,35 +323,6 @@ export const pollErrors = {
 } as const;
 
 export type PollError = keyof typeof pollErrors;
-
-/** Codes for `Task.error.code` and `Session.lastTask.code` (rules, 2.13). */
-export const taskErrors = {
-  AGENT_ERROR: 'The agent reported a failure. Read its text, then send a new message.',
-  DELIVERY_UNKNOWN:
-    'The connection closed during the delivery, so it is unknown whether the task ran. The relay never sends it again: read the session, then decide.',
-  TASK_LOST:
-    'The daemon no longer knows the running task, and its outcome is unknown. Read the session, then decide whether to send it again.',
-  TASK_EXPIRED: 'The message expired before the device came online. Send it again.',
-  SESSION_NOT_RESOLVED: 'The first task of the session created no session on the device. Start a new session.',
-  NOT_SUPPORTED_BY_DEVICE:
-    'The message has images or settings, but the daemon that is connected now does not accept them. Send it without them, or update the daemon.',
-  SETTING_NOT_APPLIED:
-    'The daemon could not apply a setting of the message, so the message did not run. Choose another value, then send it again.',
-  AGENT_NOT_OFFERED:
-    'The daemon that is connected now does not offer the agent of this session. Start the daemon with this agent, or start a session with another agent.',
-  DEVICE_REMOVED: 'The device was removed while the message was queued. Register the device again.',
-  HELD_AT_DESK:
-    'Another program on the machine has the session open, and the daemon sent nothing to the agent. Close that program, then send the message again.',
-  USAGE_LIMIT:
-    'The agent reached a usage limit. The queue of the session waits until the limit resets or you send a message.',
-  OVERTAKEN:
-    'Another message continued this session first, so the relay did not send the message that was to continue after the limit.',
-  STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
-  PROMPT_SUPERSEDED:
-    'The question was closed before the answer reached the daemon, which did not apply it. Read the session for the open questions.',
-} as const;
-
-export type TaskErrorCode = keyof typeof taskErrors;
 
 interface ErrorBody {
   error: string;

@@ -83,6 +83,7 @@ export {
   type FileList,
   type FilePiece,
 } from './rest/changes.ts';
+export { type FileState, type SendFile, fileLimits } from './rest/uploads.ts';
 export type { ItemContent } from './rest/content.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';

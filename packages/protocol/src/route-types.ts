@@ -15,13 +15,16 @@ type ParamsIn<Path extends string> = Path extends `${string}:${infer Name}/${inf
 export type RouteParams<N extends RouteName> = { readonly [Name in ParamsIn<Routes[N]['path']>]: string };
 
 /**
- * The checked body of a request; partial if the route also reads it from the query; undefined on routes without a body.
+ * The checked body of a request; partial if the route also reads it from the query; the bytes of a binary route;
+ * undefined on routes without a body.
  */
-export type RouteBody<N extends RouteName> = Routes[N] extends { body: infer Body extends TSchema }
-  ? Routes[N] extends { bodyInQuery: true }
-    ? Partial<Static<Body>>
-    : Static<Body>
-  : undefined;
+export type RouteBody<N extends RouteName> = Routes[N] extends { binary: true }
+  ? Uint8Array
+  : Routes[N] extends { body: infer Body extends TSchema }
+    ? Routes[N] extends { bodyInQuery: true }
+      ? Partial<Static<Body>>
+      : Static<Body>
+    : undefined;
 
 /** The checked query of a request; undefined on routes without one. */
 export type RouteQuery<N extends RouteName> = Routes[N] extends { query: infer Query extends TSchema }

@@ -46,7 +46,7 @@ export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<
         shareBudget: () => budgetOf(principal.userId),
         ...{ principal, tokenId, frameRate, expiryToleranceMs: config.expiryToleranceMs },
         relay: {
-          ...{ backplane, userId: principal.userId, deviceId: device.deviceId },
+          ...{ backplane, userId: principal.userId, deviceId: device.deviceId, url: config.publicUrl },
           call: (name, input) => deps.callRoute(name, caller, input),
         },
         serving: {

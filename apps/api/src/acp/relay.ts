@@ -11,6 +11,8 @@ export interface RelayOptions {
   backplane: Pick<UserFrames, 'subscribe' | 'read'>;
   userId: string;
   deviceId: string;
+  /** The public address of the relay. */
+  url: string;
   /** Rejects with a RelayError of the protocol. */
   call(name: RouteName, input: object): Promise<unknown>;
   /** The device was removed. */
@@ -26,8 +28,11 @@ export class LocalRelay implements Relay {
   #hasGap = false;
   #wake: () => void = () => undefined;
 
+  readonly url: string;
+
   constructor(options: RelayOptions) {
     this.#options = options;
+    this.url = options.url;
   }
 
   readonly call: Relay['call'] = async (name, ...[input]) => {

@@ -18,11 +18,11 @@ export interface AuditNote {
   digest?: string | undefined;
   /** When a message was to reach the agent, if the request chose. */
   deliver?: string;
-  /** The setting that was changed, and its value. */
+  /** The setting that was changed, and its value; the size of a file. */
   setting?: string;
 }
 
-/** Routes that change nothing a person would look for later: read marks, or a credential for one socket. */
+/** Routes that change nothing a person would look for later: read marks, a credential for one socket, or pieces of a file that has an entry. */
 const unrecorded: ReadonlySet<RouteName> = new Set<RouteName>([
   'createTicket',
   'markRead',
@@ -30,6 +30,7 @@ const unrecorded: ReadonlySet<RouteName> = new Set<RouteName>([
   'pingDevice',
   'pollCode',
   'readCode',
+  'sendPiece',
 ]);
 
 /** Whether requests of the route are recorded; `requestCode` only where a registration key names a person. */

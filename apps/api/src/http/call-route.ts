@@ -67,6 +67,7 @@ export function createCallRoute(
 
 /** Limits a body to the size of a request; images have a bound of their own. @throws RelayError PAYLOAD_TOO_LARGE */
 function bounded(body: unknown): unknown {
+  if (body instanceof Uint8Array) return body;
   const { images: _images, ...rest } = body as { images?: unknown };
   if (Buffer.byteLength(JSON.stringify(rest)) <= limits.requestBodyBytes) return body;
   throw new RelayError('PAYLOAD_TOO_LARGE', `The text exceeds ${limits.requestBodyBytes / 1024} KiB.`);

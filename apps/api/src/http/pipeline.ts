@@ -15,6 +15,7 @@ import {
   type RouteQuery,
   type RouteRefusal,
   type RouteSuccess,
+  fileLimits,
   routes,
   validator,
 } from '@relay/protocol';
@@ -23,7 +24,7 @@ import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 import { networkOfRequest } from './address.ts';
 import type { Answering, Asking } from './asking.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
-import { jsonReader, linger } from './body.ts';
+import { bodyReader, jsonReader, linger } from './body.ts';
 import { sendJson } from './compress.ts';
 import { isRelayFault, toRelayError } from './errors.ts';
 import { type AuditNote, audited, isRecorded, noteScopeRefusal } from './audit.ts';
@@ -56,9 +57,9 @@ export type Answer<N extends RouteName = RouteName> = (
   readonly free?: boolean;
 };
 
-/** On a streamed route: the text of its JSON document, written as fast as it is read. */
+/** On a streamed route: the text of its JSON document, or the bytes of another one, written as fast as they are read. */
 type Streamed<N extends RouteName> = (typeof routes)[N] extends { streamed: true }
-  ? { readonly status: 200; readonly text: AsyncIterable<string> }
+  ? { readonly status: 200; readonly text: AsyncIterable<string | Uint8Array> }
   : never;
 
 /** JSON that is not decoded here: of a history with parts, as it came from a daemon; of a list, as it came from the database. */
@@ -77,7 +78,7 @@ export type AnyHandler = (call: unknown) => Promise<AnyAnswer> | AnyAnswer;
 interface AnyAnswer {
   readonly status: number;
   readonly body?: unknown;
-  readonly text?: AsyncIterable<string>;
+  readonly text?: AsyncIterable<string | Uint8Array>;
   readonly json?: string;
   readonly free?: boolean;
 }
@@ -90,6 +91,15 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
   if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_'))
     return undefined;
   return authenticateUser(request, deps.jwtVerifier);
+}
+
+const readBytes = bodyReader(fileLimits.pieceBytes);
+
+/** @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST, REQUEST_TIMEOUT */
+async function bytesReader(request: Request, response: Response, payer: string): Promise<Buffer> {
+  if (request.headers['content-type'] !== undefined && !request.is('application/octet-stream'))
+    throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'Send the piece with "Content-Type: application/octet-stream".');
+  return readBytes(request, response, payer);
 }
 
 /** The time limit of a streamed document. */
@@ -155,7 +165,8 @@ export function createPerformer(
   const checkQuery = route.query && validator(route.query, { coerce: true });
   return async ({ request, response, principal, claims, params, query: given, body: readBody }) => {
     const who = principal ? `user:${principal.userId}` : `address:${networkOfRequest(request)}`;
-    if (route.limit !== 'none' && route.limit !== 'misuse') {
+    if (route.limit === 'pieces') await rateLimits.pieces(response, who);
+    else if (route.limit !== 'none' && route.limit !== 'misuse') {
       await rateLimits.request(response, who);
       if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
     }
@@ -174,18 +185,24 @@ export function createPerformer(
       if ([...Object.values(params), ...Object.values(given)].some((value) => String(value).includes('\u0000')))
         throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
       const query = checkQuery ? checked(checkQuery({ ...given }), 'query') : undefined;
-      const body = route.body ? await readBody() : undefined;
+      const body = route.body || route.binary ? await readBody() : undefined;
       if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
       return handler({ request, response, principal, claims, params, body, query, note, limits: rateLimits });
     };
+    // A piece is in memory from its first byte until its daemon answered.
+    const release = route.binary ? rateLimits.holdPiece(who) : undefined;
     const done = { name, request, response, asked, params, note };
-    return isRecorded(name, route) ? audited(deps, done, perform) : perform();
+    try {
+      return await (isRecorded(name, route) ? audited(deps, done, perform) : perform());
+    } finally {
+      release?.();
+    }
   };
 }
 
 function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesDeps, rateLimits: RateLimits) {
   const perform = createPerformer(name, route, handler, deps, rateLimits);
-  const readJson = jsonReader(route.largeField);
+  const readBody = route.binary ? bytesReader : jsonReader(route.largeField);
 
   return async (request: Request, response: Response): Promise<void> => {
     const address = `address:${networkOfRequest(request)}`;
@@ -202,7 +219,7 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
     const act = () =>
       perform({
         ...{ request, response, principal, claims, params: request.params, query: request.query },
-        body: () => readJson(request, response, payer),
+        body: () => readBody(request, response, payer),
       });
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
@@ -213,7 +230,7 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
 }
 
 /** Rejects when the reader leaves or is too slow: `answerError` then cuts the connection, so that half a document is not taken for one. */
-async function writeText(response: Response, status: number, text: AsyncIterable<string>): Promise<void> {
+async function writeText(response: Response, status: number, text: AsyncIterable<string | Uint8Array>): Promise<void> {
   const parts = text[Symbol.asyncIterator]();
   // A failure before anything is written gets an answer of its own.
   const first = await parts.next();
@@ -221,7 +238,8 @@ async function writeText(response: Response, status: number, text: AsyncIterable
     if (!first.done) yield first.value;
     yield* { [Symbol.asyncIterator]: () => parts };
   };
-  response.status(status).type('json');
+  response.status(status);
+  if (!response.hasHeader('Content-Type')) response.type('json');
   await pipeline(Readable.from(all()), response, { signal: AbortSignal.timeout(streamMs) });
 }
 

@@ -22,6 +22,13 @@ export interface RateLimits {
   accountExport(response: Answering, userId: string): Promise<void>;
   /** Counts one question about files as well: each starts programs on a machine. @throws RelayError RATE_LIMITED */
   files(response: Answering, userId: string): Promise<void>;
+  /** Counts one piece of a file. @throws RelayError RATE_LIMITED */
+  pieces(response: Answering, who: string): Promise<void>;
+  /**
+   * Notes that a piece of a file is in memory, until the returned function is called.
+   * @throws RelayError SERVICE_UNAVAILABLE: this person, or this instance, holds too many
+   */
+  holdPiece(who: string): () => void;
   /** Counts one test of an address to notify as well. @throws RelayError RATE_LIMITED */
   pushTest(response: Answering, userId: string): Promise<void>;
   /**
@@ -38,6 +45,10 @@ const exportsPerUser = 6;
 const pushTestWindowMs = 600_000;
 const pushTestsPerUser = 10;
 const filesPerMinute = 60;
+const piecesPerMinute = 300;
+/** Pieces of files in memory at the same time: of a person, and of this instance. */
+const piecesOfPerson = 4;
+const piecesOfInstance = 64;
 const guessWindowMs = 600_000;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
@@ -55,6 +66,8 @@ export function createRateLimits(
   const agentTurns = limiter('agent-turns', config.agentTurnsPerHour, agentWindowMs);
   const exports = limiter('exports', exportsPerUser, exportWindowMs);
   const files = limiter('files', filesPerMinute, config.rateWindowMs);
+  const pieces = limiter('pieces', piecesPerMinute, config.rateWindowMs);
+  const holdPiece = createHolds();
   const pushTests = limiter('push-tests', pushTestsPerUser, pushTestWindowMs);
   const userGuesses = limiter('user-guesses', guessesPerUser, guessWindowMs);
   const addressGuesses = limiter('address-guesses', guessesPerAddress, guessWindowMs);
@@ -94,6 +107,8 @@ export function createRateLimits(
     agentTurn: (response, userId) => consume(agentTurns, response, userId, tooManyTurns),
     accountExport: (response, userId) => consume(exports, response, userId),
     files: (response, userId) => consume(files, response, userId),
+    pieces: (response, who) => consume(pieces, response, who),
+    holdPiece,
     pushTest: (response, userId) => consume(pushTests, response, userId),
     guess: async (userId, address) => {
       let guess = await countGuess(userId, address);
@@ -107,6 +122,26 @@ export function createRateLimits(
       await guess.takeBack();
       throw tooMany(guess.over);
     },
+  };
+}
+
+function createHolds(): RateLimits['holdPiece'] {
+  const held = new Map<string, number>();
+  let all = 0;
+  return (who) => {
+    const own = held.get(who) ?? 0;
+    if (own >= piecesOfPerson || all >= piecesOfInstance)
+      throw new RelayError('SERVICE_UNAVAILABLE', 'Too many pieces of files are on their way. Try again.', {
+        retryAfter: 1,
+      });
+    held.set(who, own + 1);
+    all += 1;
+    return () => {
+      all -= 1;
+      const left = (held.get(who) ?? 1) - 1;
+      if (left === 0) held.delete(who);
+      else held.set(who, left);
+    };
   };
 }
 

@@ -5,6 +5,7 @@ import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { browseFolders } from '../devices/browse-folders.ts';
+import { dropFile, sendFile, sendPiece } from '../devices/send-files.ts';
 import { readUsage } from '../devices/read-usage.ts';
 import { pingDevice } from '../devices/ping-device.ts';
 import { searchMessages } from '../devices/search-messages.ts';
@@ -27,6 +28,10 @@ type Names =
   | 'changeDeviceSetting'
   | 'changeContinue'
   | 'listConnections'
+  | 'sendFile'
+  | 'readSentFile'
+  | 'sendPiece'
+  | 'dropFile'
   | 'requestCode'
   | 'pollCode'
   | 'readCode'
@@ -92,6 +97,22 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       status: 200,
       body: await pingDevice(deps, principal.userId, params.id),
     }),
+    sendFile: async ({ principal, params, body, note }) => {
+      note.setting = `bytes=${body.size}`;
+      return { status: 201, body: await sendFile(deps, principal.userId, params.id, body) };
+    },
+    readSentFile: async ({ principal, params: { id, fileId } }) => ({
+      status: 200,
+      body: await sendPiece(deps, principal.userId, id, { fileId, offset: 0, bytes: new Uint8Array() }),
+    }),
+    sendPiece: async ({ principal, params: { id, fileId }, query: { offset }, body: bytes }) => ({
+      status: 200,
+      body: await sendPiece(deps, principal.userId, id, { fileId, offset, bytes }),
+    }),
+    dropFile: async ({ principal, params: { id, fileId } }) => {
+      await dropFile(deps, principal.userId, id, fileId);
+      return { status: 204 };
+    },
     listFolders: async ({ principal, params, query }) => ({
       status: 200,
       body: await browseFolders(deps, principal.userId, params.id, query.path),

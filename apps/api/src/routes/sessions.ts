@@ -16,7 +16,6 @@ import { changeSessions } from '../sessions/change-sessions.ts';
 import { listLater } from '../sessions/later.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
-import { readContent } from '../sessions/read-content.ts';
 import { readDesk } from '../sessions/read-desk.ts';
 import { type FileQuestion, readFiles } from '../sessions/read-files.ts';
 import { listPage } from '../sessions/list-sessions.ts';
@@ -41,7 +40,6 @@ type Names =
   | 'readSummary'
   | 'readSettings'
   | 'changeSetting'
-  | 'readContent'
   | 'readChanges'
   | 'readDiff'
   | 'listFiles'
@@ -164,10 +162,6 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
         body: await settingsOf(deps, principal.userId, call.params.id, { change, requireRecent }),
       };
     },
-    readContent: async ({ principal, params: { id: sessionId, uuid, name }, query }) => ({
-      status: 200,
-      body: await readContent(deps, principal.userId, { sessionId, uuid, name, ...query }),
-    }),
     readChanges: (call) =>
       files(call, { about: 'changes', scope: 'uncommitted', limit: changeLimits.changes, ...call.query }),
     readDiff: (call) => files(call, { about: 'diff', scope: 'uncommitted', ...call.query }),

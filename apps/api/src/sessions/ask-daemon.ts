@@ -47,7 +47,10 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
   if (reply?.kind === 'failure')
     throw new RelayError(reply.code, reply.error, {
       ...(reply.code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
-      ...(reply.scopes ? { details: { scopes: reply.scopes } } : {}),
+      details: {
+        ...(reply.scopes ? { scopes: reply.scopes } : {}),
+        ...(reply.received === undefined ? {} : { received: reply.received }),
+      },
     });
   if (!reply || !(kinds as readonly string[]).includes(reply.kind))
     throw new RelayError('SERVICE_UNAVAILABLE', 'Another instance answered in a way this one does not understand.', {

@@ -2,6 +2,7 @@
 import { message, newMessage } from '@relay/attention';
 import {
   agentTypesOf,
+  attachedText,
   SessionsFull,
   findSession,
   createSession as insertSession,
@@ -20,7 +21,7 @@ import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 import { requireRoomForLater, timeOf } from './later.ts';
-import { checkImages, requireRoomForImages } from './images.ts';
+import { checkImages, filesIn, requireFiles, requireRoomForImages } from './images.ts';
 import { requireControls } from './settings.ts';
 
 /**
@@ -44,6 +45,7 @@ export async function createSession(
   const accepted = await withDevice(deps.database, body.deviceId, async (tx, device) => {
     if (device?.ownerId !== userId) throw missing();
     const settings = await requireControls(tx, device.id, body.settings);
+    await requireFiles(tx, device.id, body.files);
     const idempotent = {
       userId,
       route: 'createSession',
@@ -57,6 +59,7 @@ export async function createSession(
         ...(body.agentType === undefined ? [] : [`agent ${body.agentType}`]),
         ...(body.pendingId === undefined ? [] : [`pending ${body.pendingId}`]),
         ...(images ? [images.digest] : []),
+        ...filesIn(body.files),
         ...(settings === undefined ? [] : [`settings ${settings}`]),
         ...(body.notBefore === undefined ? [] : [`later ${body.notBefore}`]),
       ],
@@ -86,7 +89,7 @@ export async function createSession(
         deviceId: device.id,
         agentType,
         message: body.message,
-        images: images?.text,
+        images: attachedText(images?.text, body.files),
         settings,
         title: body.title?.trim(),
         projectPath: body.projectPath ?? '',

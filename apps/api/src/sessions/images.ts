@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Db, daemonOf, waitingImageBytes } from '@relay/database';
-import { imageSupport, limits, RelayError } from '@relay/protocol';
+import { capabilities, imageSupport, limits, RelayError } from '@relay/protocol';
 
 const head = /^data:image\/(png|jpeg|gif|webp);base64,/;
 const notBase64 = /[^A-Za-z0-9+/]/;
@@ -73,6 +73,20 @@ export function checkImages(images: readonly string[] | undefined): { text: stri
     throw new RelayError('PAYLOAD_TOO_LARGE', `The images together exceed ${mebibytes(limits.imagesBytes)}.`);
   const text = JSON.stringify(images);
   return { text, digest: createHash('sha256').update(text).digest('base64url') };
+}
+
+/** The files of a message, as a part of the request for an Idempotency-Key. */
+export const filesIn = (files: readonly string[] = []): string[] =>
+  files.length === 0 ? [] : [`files ${files.join(' ')}`];
+
+/** Checks that the device takes files, if there are any. Inside `withDevice`. @throws RelayError NOT_SUPPORTED_BY_DEVICE */
+export async function requireFiles(tx: Db, deviceId: string, files: readonly string[] | undefined): Promise<void> {
+  if (files === undefined || files.length === 0) return;
+  if (!(await daemonOf(tx, deviceId)).capabilities.includes(capabilities.files))
+    throw new RelayError(
+      'NOT_SUPPORTED_BY_DEVICE',
+      'This device does not accept files. Send the message without them.',
+    );
 }
 
 /**

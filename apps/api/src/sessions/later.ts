@@ -20,15 +20,16 @@ import type { Operations } from '../deps.ts';
 export function timeOf(body: {
   notBefore?: string | undefined;
   images?: readonly string[] | undefined;
+  files?: readonly string[] | undefined;
   queueTtlSeconds?: number | undefined;
 }): Date | undefined {
   if (body.notBefore === undefined) return undefined;
   if (body.queueTtlSeconds === 0)
     throw new RelayError('INVALID_REQUEST', 'Send "notBefore" with a "queueTtlSeconds" above 0, or without it.');
-  if (body.images !== undefined && body.images.length > 0)
+  if ((body.images?.length ?? 0) + (body.files?.length ?? 0) > 0)
     throw new RelayError(
       'NOT_SUPPORTED_BY_DEVICE',
-      'A message with a time has no images: the relay keeps none for so long. Send them now, or later by hand.',
+      'A message with a time has no images and no files: they are not kept for so long. Send them now, or later by hand.',
     );
   return checkTime(body.notBefore);
 }

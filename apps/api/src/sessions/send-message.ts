@@ -1,6 +1,6 @@
 /** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to the agent's question. */
 import { message } from '@relay/attention';
-import { type SessionRecord, acceptMessage, findSession, isKeyTaken, newUlid } from '@relay/database';
+import { type SessionRecord, acceptMessage, attachedText, findSession, isKeyTaken, newUlid } from '@relay/database';
 import { RelayError, type SendMessage, type SentMessage, formatSessionId, parseSessionId } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -9,7 +9,7 @@ import { withSession } from './find.ts';
 import type { AgentTurn } from './agent-turn.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp, requireQueued } from './follow-up.ts';
 import { acceptLater, checkLater, timeOf } from './later.ts';
-import { checkImages, requireRoomForImages } from './images.ts';
+import { checkImages, filesIn, requireFiles, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { requireControls } from './settings.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
@@ -41,6 +41,7 @@ export async function sendMessage(
     content,
     body.queueTtlSeconds,
     ...(images ? [images.digest] : []),
+    ...filesIn(body.files),
     ...(body.settings === undefined ? [] : [`settings ${JSON.stringify(body.settings)}`]),
     ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
     ...(body.desk === undefined ? [] : [`desk ${body.desk}`]),
@@ -49,7 +50,12 @@ export async function sendMessage(
   const isSpecial =
     notBefore !== undefined || body.settings !== undefined || body.desk !== undefined || body.deliver === 'now';
   const isPlain =
-    !images && !agent && !isSpecial && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
+    !images &&
+    !body.files?.length &&
+    !agent &&
+    !isSpecial &&
+    (uuid === undefined || uuid === null) &&
+    body.queueTtlSeconds !== 0;
   const plain = isPlain ? await acceptPlain(deps, userId, sessionId, body, idempotencyKey, hashOf(request)) : undefined;
   if (plain) {
     await publishFollowUp(deps, userId, plain.deviceId, plain, plain.after);
@@ -60,6 +66,7 @@ export async function sendMessage(
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const { deviceId } = record.session;
     const settings = await requireControls(tx, deviceId, body.settings);
+    await requireFiles(tx, deviceId, body.files);
     const idempotent = {
       userId,
       route: 'sendMessage',
@@ -91,7 +98,7 @@ export async function sendMessage(
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
       const followUp = {
-        ...{ content, images: images?.text, settings, queueTtlSeconds: body.queueTtlSeconds },
+        ...{ content, images: attachedText(images?.text, body.files), settings, queueTtlSeconds: body.queueTtlSeconds },
         ...{ desk: body.desk, agent },
       };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {

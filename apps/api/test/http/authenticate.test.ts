@@ -168,6 +168,7 @@ describe('while the database is unavailable', () => {
     watch: { sessionId: 'a:b:c' },
     unwatch: { sessionId: 'a:b:c' },
     deleteMe: { confirm: 'delete my account' },
+    sendFile: { fileId: '01KKNT3B6Q4M8Z1R5T7YB3C6DE', name: 'a', size: 1 },
     createAcpToken: { deviceId: 'x' },
     changeDeviceSetting: { id: 'x', value: 'y' },
     changeContinue: { agentType: 'claude', mode: 'ask' },
@@ -176,6 +177,7 @@ describe('while the database is unavailable', () => {
   };
   const queries: Partial<Record<RouteName, string>> = {
     searchMessages: '?q=two%20words',
+    sendPiece: '?offset=0',
     readUsage: '?from=2026-03-01&to=2026-03-02&zone=UTC',
     readDiff: '?path=a',
     readFile: '?path=a',

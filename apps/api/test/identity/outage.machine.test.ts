@@ -131,10 +131,12 @@ describeWith('postgresql', 'while the database is unavailable', () => {
       requestCode: { hostname: 'h', agent_type: 'a' },
       pollCode: { device_code: 'x' },
       deleteMe: { confirm: 'delete my account' },
+      sendFile: { fileId: '01KKNT3B6Q4M8Z1R5T7YB3C6DE', name: 'a', size: 1 },
       createAcpToken: { deviceId: 'd' },
     };
     const queries: Partial<Record<RouteName, string>> = {
       searchMessages: '?q=two%20words',
+      sendPiece: '?offset=0',
       readUsage: '?from=2026-03-01&to=2026-03-02&zone=UTC',
       readDiff: '?path=a',
       readFile: '?path=a',

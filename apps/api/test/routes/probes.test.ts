@@ -29,6 +29,7 @@ describe('GET /health', () => {
         'steer',
         'controls',
         'limits',
+        'files',
         'spending',
         'later',
         'schedules',

@@ -214,6 +214,7 @@ function addFileCommands(program: Command, run: Run): void {
     .argument('<session>', 'id or part of it')
     .argument('[folder]', 'folder below the root of the session')
     .option('--find <letters>', 'files whose path has these letters in this order')
+    .option('--sent', 'the files of its conversation instead, newest first; "relay get" saves one')
     .action(run(filesCommand));
 
   addCommand(program, 'cat', 'print a file of a session', 'relay cat k3j9x2ab src/limits.ts')

@@ -7,7 +7,8 @@ import { foldersCommand } from './folders.ts';
 import { newCommand } from './new.ts';
 import { sendCommand } from './send.ts';
 import { sessionsCommand } from './sessions.ts';
-import { sending, withImages } from './shared-options.ts';
+import { getCommand } from './session-files.ts';
+import { sending, withFiles, withImages } from './shared-options.ts';
 
 export function addConversationCommands(program: Command, run: Run): void {
   addCommand(
@@ -34,44 +35,62 @@ export function addConversationCommands(program: Command, run: Run): void {
     .argument('[path]', 'list the folders inside this folder; `.` lists those that its daemon allows')
     .action(run(foldersCommand));
 
-  withImages(
-    sending(
-      addCommand(
-        program,
-        'new',
-        'start a session with a first message',
-        'relay new laptop "Why does the build fail?" --project ~/src/app --watch',
-        'relay new laptop - < task.md',
-        'relay new laptop "What is wrong here?" --image screenshot.png',
-      )
-        .argument('<device>', 'id or name')
-        .argument('[message]', 'first message; "-" or a pipe reads standard input')
-        .option('--project <path>', 'working directory on the device')
-        .option('--agent <type>', 'one of the agents that "relay devices" lists for it (default: the first)')
-        .option('--title <text>', 'title of the session'),
+  withFiles(
+    withImages(
+      sending(
+        addCommand(
+          program,
+          'new',
+          'start a session with a first message',
+          'relay new laptop "Why does the build fail?" --project ~/src/app --watch',
+          'relay new laptop - < task.md',
+          'relay new laptop "What is wrong here?" --image screenshot.png',
+        )
+          .argument('<device>', 'id or name')
+          .argument('[message]', 'first message; "-" or a pipe reads standard input')
+          .option('--project <path>', 'working directory on the device')
+          .option('--agent <type>', 'one of the agents that "relay devices" lists for it (default: the first)')
+          .option('--title <text>', 'title of the session'),
+      ),
     ),
   ).action(run(newCommand));
 
-  withImages(
-    sending(
-      addCommand(
-        program,
-        'send',
-        'send a message to a session',
-        'relay send k3j9x2ab "Now the tests, please"',
-        'git diff | relay send k3j9x2ab -',
-        'relay send k3j9x2ab "deploy" --key release-42 --watch',
-        'relay send k3j9x2ab "Use 20 runs, that is enough" --now',
-      )
-        .argument('<session>', 'id or part of it')
-        .argument('[message]', 'the message; "-" or a pipe reads standard input')
-        .option('--now', 'into the running turn, without waiting for it to complete')
-        .option(
-          '--desk <choice>',
-          'while a terminal has the session open: take (close it there first) or wait (send once it is closed)',
-        ),
+  withFiles(
+    withImages(
+      sending(
+        addCommand(
+          program,
+          'send',
+          'send a message to a session',
+          'relay send k3j9x2ab "Now the tests, please"',
+          'git diff | relay send k3j9x2ab -',
+          'relay send k3j9x2ab "deploy" --key release-42 --watch',
+          'relay send k3j9x2ab "Use 20 runs, that is enough" --now',
+          'relay send k3j9x2ab "Make a report of it" --file march.csv',
+        )
+          .argument('<session>', 'id or part of it')
+          .argument('[message]', 'the message; "-" or a pipe reads standard input')
+          .option('--now', 'into the running turn, without waiting for it to complete')
+          .option(
+            '--desk <choice>',
+            'while a terminal has the session open: take (close it there first) or wait (send once it is closed)',
+          ),
+      ),
     ),
   ).action(run(sendCommand));
+
+  addCommand(
+    program,
+    'get',
+    'save a file of a session; the newest one with this name',
+    'relay get k3j9x2ab report.xlsx',
+    'relay get k3j9x2ab report.xlsx -o ~/Downloads/march.xlsx',
+  )
+    .argument('<session>', 'id or part of it')
+    .argument('<name>', 'its name, as "relay files --sent" lists it')
+    .option('-o, --out <file>', 'where to save it (default: its name, in this folder)')
+    .option('--force', 'replace an existing file')
+    .action(run(getCommand));
 
   addCommand(
     program,

@@ -8,6 +8,7 @@ import { diffText } from '../show/diff.ts';
 import { oneLine, plain } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
+import { listSentFiles } from './session-files.ts';
 
 interface DiffOptions extends CommonOptions {
   scope?: string;
@@ -74,11 +75,13 @@ async function wholeDiff(relay: Relay, id: string, path: string, scope: ChangeSc
 export async function filesCommand(
   typed: string,
   folder: string | undefined,
-  options: CommonOptions & { find?: string },
+  options: CommonOptions & { find?: string; sent?: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const context = contextOf(options, terminal);
+  const { relay, say } = context;
   const id = await findSessionId(relay, typed);
+  if (options.sent) return listSentFiles(context, id);
   const query = options.find === undefined ? { path: folder ?? '' } : { find: options.find };
   const answer = await relay.call('listFiles', { params: { id }, query });
   say(answer, () => {

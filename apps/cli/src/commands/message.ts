@@ -5,10 +5,11 @@ import { usage } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ChoiceOptions } from './choices.ts';
 import type { ImageOptions } from './images.ts';
+import type { FileOptions } from './sent-files.ts';
 import type { ReadingOptions } from './messages.ts';
 import type { TimeOptions } from './at-time.ts';
 
-export interface SendingOptions extends ReadingOptions, ImageOptions, ChoiceOptions, TimeOptions {
+export interface SendingOptions extends ReadingOptions, ImageOptions, FileOptions, ChoiceOptions, TimeOptions {
   watch?: boolean;
   output?: boolean;
   /** False with `--no-queue`. */

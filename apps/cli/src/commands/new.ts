@@ -10,6 +10,7 @@ import { choicesOf, confirmChoices } from './choices.ts';
 import { contextOf } from './context.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
+import { filesOf } from './sent-files.ts';
 import { tellTask } from './telling.ts';
 
 interface NewOptions extends SendingOptions {
@@ -36,6 +37,7 @@ export async function newCommand(
   const device = await findDevice(relay, typedDevice);
   const settings = choicesOf(options);
   await confirmChoices(relay, device, options.agent, settings, options, terminal);
+  const files = await filesOf(relay, device.id, options);
   const create = async () => {
     const { body, headers } = await relay.request('createSession', {
       body: {
@@ -45,6 +47,7 @@ export async function newCommand(
         ...(options.title === undefined ? {} : { title: options.title }),
         ...(options.agent === undefined ? {} : { agentType: options.agent }),
         ...images,
+        ...files,
         ...(settings.length === 0 ? {} : { settings }),
         ...waiting,
         ...(notBefore === undefined ? {} : { notBefore }),

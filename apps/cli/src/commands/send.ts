@@ -1,5 +1,5 @@
 /** `relay send` and `relay answer`: send a message into a session, at most once. */
-import type { AnswerPrompt, MessageSetting, Prompt, SentMessage } from '@relay/protocol';
+import { type AnswerPrompt, type MessageSetting, type Prompt, type SentMessage, parseSessionId } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { type Relay, isReplay } from '../relay.ts';
@@ -12,6 +12,7 @@ import { type Context, contextOf } from './context.ts';
 import { fieldValuesOf } from './form-answer.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, deskChoiceOf, idempotencyKeyOf, messageOf, queueing } from './message.ts';
+import { filesOf } from './sent-files.ts';
 import { tellTask } from './telling.ts';
 
 interface SendOptions extends SendingOptions {
@@ -73,6 +74,7 @@ export async function answerCommand(
   options: AnswerOptions,
   terminal: Terminal,
 ): Promise<number> {
+  if (options.file) throw usage('An answer takes no --file: send the files after it.');
   if (options.set) throw usage('An answer takes no --set: its turn keeps its settings.');
   if (timeOf(options) !== undefined || options.atReset)
     throw usage('An answer takes no --at, --in and --at-reset: it is sent now.');
@@ -154,10 +156,12 @@ const ways = {
   next: 'No turn runs, so it begins the next one.',
 } as const;
 
+const deviceOf = (sessionId: string): string => parseSessionId(sessionId)?.deviceId ?? '';
+
 type Sent = SentMessage & { replayed: boolean };
 type Send = () => Promise<Sent>;
 
-/** Sends a message, bound to the question that it answers, if any. Reads the images before it sends anything. */
+/** Sends a message, bound to the question that it answers, if any. Reads the images and sends the files first. */
 async function messageTo(
   relay: Relay,
   id: string,
@@ -171,7 +175,13 @@ async function messageTo(
   },
   options: SendingOptions,
 ): Promise<Send> {
-  const body = { ...message, ...(await imagesOf(options)), ...queueing(options), ...deskChoiceOf(options) };
+  const body = {
+    ...message,
+    ...(await imagesOf(options)),
+    ...(await filesOf(relay, deviceOf(id), options)),
+    ...queueing(options),
+    ...deskChoiceOf(options),
+  };
   return async () => {
     const sent = await relay.request('sendMessage', {
       params: { id },

@@ -9,6 +9,14 @@ export const withImages = (command: Command): Command =>
     (file: string, earlier: readonly string[] = []) => [...earlier, file],
   );
 
+/** The option for files. */
+export const withFiles = (command: Command): Command =>
+  command.option(
+    '--file <file>',
+    'attach a file of any kind, up to 25 MB; up to 10 times',
+    (file: string, earlier: readonly string[] = []) => [...earlier, file],
+  );
+
 /** The options of commands that print a conversation. */
 export const reading = (command: Command): Command =>
   command

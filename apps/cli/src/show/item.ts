@@ -121,6 +121,13 @@ export function imageText(image: unknown, { style }: Pick<ItemWish, 'style'>): s
   return `${style('cyan', '▣')} image ${style('dim', facts.filter((fact) => fact !== '').join(', '))}\n`;
 }
 
+/** Returns one line for a file, with its whole name. */
+export function fileText(file: unknown, { style }: Pick<ItemWish, 'style'>): string {
+  const { name, bytes } = fieldsOf(file);
+  const size = countOf(bytes) === undefined ? '' : ` ${style('dim', sizeOf(countOf(bytes)!))}`;
+  return `${style('cyan', '▤')} ${fitted(short(name), 160)}${size}\n`;
+}
+
 const happened: Readonly<Record<string, string>> = {
   cancelled: 'Cancelled',
   interrupted: 'Interrupted: the program on the machine ended',

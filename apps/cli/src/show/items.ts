@@ -5,6 +5,7 @@
 import type { Item, Message } from '@relay/protocol';
 import {
   type ItemWish,
+  fileText,
   headingOf,
   imageText,
   markText,
@@ -78,7 +79,11 @@ export function createItemsView(wish: ItemsWish): ItemsView {
     const images = listOf(fieldsOf(item.part).images, 20)
       .map((image) => imageText(image, wish))
       .join('');
-    if (to <= from && images === '') {
+    const files = listOf(fieldsOf(item.part).files, 20)
+      .map((file) => fileText(file, wish))
+      .join('');
+    const attached = images + files;
+    if (to <= from && attached === '') {
       return isOpen || current?.uuid !== item.uuid ? '' : interrupt();
     }
     memory.characters = Math.max(from, to);
@@ -87,7 +92,7 @@ export function createItemsView(wish: ItemsWish): ItemsView {
     const piece = plain(item.content.slice(from, to));
     current = { uuid: item.uuid, isMidLine: piece === '' ? false : !piece.endsWith('\n') };
     const text = `${start}${style(paint, piece)}`;
-    return isOpen ? text : `${text}${interrupt()}${images}`;
+    return isOpen ? text : `${text}${interrupt()}${attached}`;
   };
 
   /** Prints an item if its text differs from the last print; with `about`, if that differs. */
@@ -123,6 +128,8 @@ export function createItemsView(wish: ItemsWish): ItemsView {
         return whole(item, questionText(item, wish));
       case 'image':
         return whole(item, imageText(item.part, wish));
+      case 'file':
+        return whole(item, fileText(item.part, wish));
       case 'mark':
         return whole(item, markText(item, wish));
       default:

@@ -23,6 +23,10 @@ export interface FileOptions {
   files?: string;
   hide?: string[];
   show?: string[];
+  /** Keeps files of people outside of projects. */
+  filesOutside?: boolean;
+  /** False with `--no-files-out`. */
+  filesOut?: boolean;
 }
 
 /** Throws a Failure (usage) for an unknown word. `detail`: without the transcript, apps see no files either unless they were allowed. */

@@ -104,6 +104,8 @@ export async function registerCommand(
     ...(maxAgents === undefined ? {} : { max_agents: maxAgents }),
     ...(options.askAtDesk ? { ask_at_desk: true } : {}),
     ...(options.fullAccess === false ? { full_access: false } : {}),
+    ...(options.filesOutside ? { files_outside: true } : {}),
+    ...(options.filesOut === false ? { files_out: false } : {}),
     ...(desk === undefined || desk === 'full' ? {} : { desk }),
     ...(detail === 'full' ? {} : { transcript: detail }),
     ...(thoughts ? {} : { thoughts: 'off' }),

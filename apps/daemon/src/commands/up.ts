@@ -25,6 +25,7 @@ import {
 import type { ProjectRules } from '../agents/project.ts';
 import { browserOf } from '../agents/folders.ts';
 import { workspaceOf } from '../changes/workspace.ts';
+import { exchangeOf } from '../exchange/exchange.ts';
 import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
@@ -157,6 +158,13 @@ async function begin(
       further,
       browse: browserOf(rules),
       workspace: workspaceFor(config, options, { rules, home, log, detail: transcript.detail }),
+      exchange: exchangeOf({
+        rules,
+        log,
+        folder: join(home.stateDir, 'files'),
+        outside: options.filesOutside ?? config.files_outside ?? false,
+        sends: options.filesOut !== false && config.files_out !== false,
+      }),
       storeDir: home.stateDir,
       maxAgents,
       transcript,

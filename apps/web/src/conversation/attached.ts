@@ -14,6 +14,8 @@ export interface Images {
   /** Why the last one was not taken. */
   problem: string | undefined;
   add: (files: Iterable<File>) => void;
+  /** `add` takes files of any kind. */
+  any?: boolean;
   remove: (image: Attached) => void;
   /** Removes the sent images; images attached since then stay. */
   sent: (images: readonly Attached[]) => void;

@@ -8,8 +8,9 @@ import { loadWords, words } from '../catalogue.ts';
 import { newSessionPath } from '../ui/address.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
+import { FileDoor, useInlet } from '../files/door.tsx';
 import type { Attached } from './attached.ts';
-import { AttachedImages, ImageInput, dropping, pasting, takesImages, useImages } from './images.tsx';
+import { AttachedImages, ImageInput, useImages } from './images.tsx';
 import { isWorking } from './activity.tsx';
 import { Desk } from '../desk/door.tsx';
 import { QuestionCard } from './question-card.tsx';
@@ -51,7 +52,7 @@ export function Composer(props: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const focus = () => field.current?.focus();
   const images = useImages();
-  const takes = takesImages(device);
+  const { files, takes, takesFiles, drop, paste } = useInlet(device, images);
   const prompts = session.prompts ?? (session.prompt ? [session.prompt] : []);
   /** The id of the question that is shown; without it, the oldest. */
   const [shown, setShown] = useState<string>();
@@ -62,7 +63,7 @@ export function Composer(props: ComposerProps) {
     setText((now) => (now === content ? '' : now));
   };
   const attached = takes ? images.all : [];
-  const [send, isLater, onEdit] = useSending(props, prompts, text, attached, onSent);
+  const [send, isLater, onEdit] = useSending(props, prompts, text, attached, onSent, files);
   const [isTiming, setTiming] = useState(false);
   const atTime = () => text.trim() !== '' && attached.length === 0 && setTiming(true);
   const [isAsking, setAsking] = useState(false);
@@ -92,7 +93,7 @@ export function Composer(props: ComposerProps) {
   const sendNow = () => text.trim() !== '' && void send.run(undefined, text, attached, { now: true });
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
-    <form className="in-lane" onSubmit={submit} {...(takes && dropping(images))}>
+    <form className="in-lane" onSubmit={submit} {...drop}>
       <Desk
         part="composer"
         {...{ session, device, text, isAsking }}
@@ -139,9 +140,10 @@ export function Composer(props: ComposerProps) {
         </Suspense>
       )}
       {takes && <AttachedImages images={images} onRemoved={focus} />}
-      {hasControls && <div ref={setAbove} className="above" />}
+      {(hasControls || takesFiles) && <div ref={setAbove} className="above" />}
       <div className={hasControls ? 'box two' : 'box'}>
-        {takes && (
+        {takesFiles && <FileDoor draft={session.id} {...{ device, images, files, above, setText }} />}
+        {takes && !takesFiles && (
           <label className="plus-sign" title={words.images.add}>
             <Plus className="i" aria-hidden />
             <ImageInput images={images} aria-label={words.images.add} />
@@ -156,7 +158,7 @@ export function Composer(props: ComposerProps) {
           value={text}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={onKeyDown}
-          onPaste={takes ? pasting(images) : undefined}
+          onPaste={paste}
         />
         {hasControls && (
           <Suspense>

@@ -88,7 +88,7 @@ export function useImages(): Images {
 
 /** For `onPaste`: takes images, and leaves text to the field. */
 const taking = (images: Images, event: SyntheticEvent, from: DataTransfer) => {
-  const files = [...from.files].filter(({ type }) => type.startsWith('image/'));
+  const files = [...from.files].filter(({ type }) => images.any || type.startsWith('image/'));
   if (files.length === 0) return;
   event.preventDefault();
   images.add(files);

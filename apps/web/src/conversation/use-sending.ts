@@ -1,10 +1,11 @@
 /** Words of the composer on their way to the relay: a message, or the answer to the question that is shown. They arrive once. */
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { DeskChoice, FieldValues, Message, Prompt, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useSendingKey, useSentLater } from '../ui/sending.ts';
+import type { FilesHandle } from '../files/handle.ts';
 import type { Attached } from './attached.ts';
 import { keepPending, pendingSettings } from './pending-settings.ts';
 
@@ -37,6 +38,7 @@ export function useSending(
   text: string,
   images: readonly Attached[],
   onSent: (content: string, attached: readonly Attached[]) => void,
+  files: RefObject<FilesHandle | null>,
 ) {
   const { client } = useRooms();
   const key = useSendingKey();
@@ -51,8 +53,9 @@ export function useSending(
     async (to: Prompt | undefined, content: string, attached: readonly Attached[], given?: Given) => {
       unanswered.current = { content, attached, lastTaskId };
       const { id, at, digest } = to ?? {};
+      const fileIds = to ? [] : ((await files.current?.ready()) ?? []);
       // The same text to another question is another answer.
-      const what = [id ?? at, given, content, attached.map(urlOf)];
+      const what = [id ?? at, given, content, attached.map(urlOf), fileIds];
       const idempotencyKey = key.of(JSON.stringify(what));
       const dataUrls = attached.map(({ dataUrl }) => dataUrl);
       const settings = pendingSettings(session.id);
@@ -72,6 +75,8 @@ export function useSending(
               content,
               ...(now ? { deliver: 'now' } : {}),
               ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
+              // The message must not answer a question that opened in the meantime.
+              ...(fileIds.length > 0 ? { files: fileIds, answers: null } : {}),
               ...(settings.length > 0 && !to ? { settings } : {}),
               ...(id === undefined ? choice : { answers: id }),
             },
@@ -79,6 +84,7 @@ export function useSending(
             ...sendingTimeout(dataUrls),
           }));
       if (!to) keepPending(session.id, []);
+      files.current?.sent(fileIds);
       sent(content, attached);
       // One with a time is in no conversation until then.
       if (!given || !('notBefore' in given)) onSaid(message);

@@ -6,8 +6,9 @@ import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
 import { loadWords, words } from '../catalogue.ts';
-import { AttachedImages, ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
+import { AttachedImages, ImagePicker, useImages } from '../conversation/images.tsx';
 import { useDraft } from '../conversation/use-draft.ts';
+import { FileDoor, useInlet } from '../files/door.tsx';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
@@ -76,7 +77,8 @@ function Form({ devices }: { devices: Device[] }) {
   const agent = agents.find(({ agentType }) => agentType === chosenAgents[device.id]) ?? agents[0]!;
   const images = useImages();
   const picker = useRef<HTMLInputElement>(null);
-  const takes = takesImages(device);
+  const { files, takes, takesFiles, drop, paste } = useInlet(device, images);
+  const [above, setAbove] = useState<HTMLElement | null>(null);
   const [settings, setSettings] = useState<readonly MessageSetting[]>([]);
   const hasControls = device.capabilities.includes('controls');
   const start = useAction(async () => {
@@ -88,14 +90,20 @@ function Form({ devices }: { devices: Device[] }) {
       ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
       ...(hasControls && settings.length > 0 ? { settings: [...settings] } : {}),
     };
-    const what = JSON.stringify([body, attached.map(({ previewUrl }) => previewUrl)]);
+    const fileIds = (await files.current?.ready()) ?? [];
+    const what = JSON.stringify([body, fileIds, attached.map(({ previewUrl }) => previewUrl)]);
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
     const { id, message: first } = await client.call('createSession', {
-      body: dataUrls.length > 0 ? { ...body, images: dataUrls } : body,
+      body: {
+        ...body,
+        ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
+        ...(fileIds.length > 0 ? { files: fileIds } : {}),
+      },
       idempotencyKey: key.of(what),
       ...sendingTimeout(dataUrls),
     });
     key.done();
+    files.current?.sent(fileIds);
     forgetMessage();
     rememberChoice(device.id, agent.agentType, projectPath.trim());
     // Sessions started here are watched; if watching fails, the session goes on all the same.
@@ -107,7 +115,7 @@ function Form({ devices }: { devices: Device[] }) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event);
   };
   return (
-    <form onSubmit={submit} {...(takes && dropping(images))}>
+    <form onSubmit={submit} {...drop}>
       {hasArrived && device.id === wanted && device.status === 'online' && (
         <Notice kind="good">
           <Sentence text={words.start.isOnline} name={<strong>{device.name}</strong>} />
@@ -123,10 +131,11 @@ function Form({ devices }: { devices: Device[] }) {
           value={message}
           onChange={({ target }) => setMessage(target.value)}
           onKeyDown={onKeyDown}
-          onPaste={takes ? pasting(images) : undefined}
+          onPaste={paste}
         />
       </div>
       {takes && <AttachedImages images={images} onRemoved={() => picker.current?.focus()} />}
+      {takesFiles && <div ref={setAbove} />}
       <fieldset className="field">
         <legend>{words.list.machine}</legend>
         <div className="cards2">
@@ -181,7 +190,8 @@ function Form({ devices }: { devices: Device[] }) {
       />
       <Problem refusal={start.refusal} />
       <div className="actions send">
-        {takes && <ImagePicker images={images} input={picker} />}
+        {takesFiles && <FileDoor draft="new" {...{ device, images, files, above, setText: setMessage }} />}
+        {takes && !takesFiles && <ImagePicker images={images} input={picker} />}
         <Submit busy={start.busy} busyText={words.start.starting}>
           {words.start.start}
         </Submit>

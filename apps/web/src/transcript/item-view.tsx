@@ -1,5 +1,5 @@
 /** One row of the log. An odd part never breaks the page: a part that cannot be drawn appears as the item's text. */
-import { type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, Suspense, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
 import { RotateCw } from './icons.tsx';
 import { timeOf, dayOf, words } from '../catalogue.ts';
 import { type LogItem, isGrowing } from './items.ts';
@@ -10,7 +10,10 @@ import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from 
 import { Tool } from './parts/tool.tsx';
 import type { Row } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { Guard } from '../ui/guard.tsx';
+
+const FileCard = loadedLater(async () => (await import('../files/load.ts')).card());
 
 const speakers: Readonly<Record<string, () => string>> = {
   USER: () => words.you,
@@ -84,6 +87,12 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
       const shown = picture(part);
       return shown && <Picture uuid={item.uuid} picture={shown} />;
     }
+    case 'file':
+      return (
+        <Suspense>
+          <FileCard {...{ uuid: item.uuid, part }} drawing={(shown) => <Picture uuid={item.uuid} picture={shown} />} />
+        </Suspense>
+      );
     case 'error':
       return <ErrorView item={item} />;
     case 'mark':

@@ -4,6 +4,7 @@
  */
 import { costIn, limitsIn, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
+import { offeredUpdate } from '../file-blocks.ts';
 import type { Change } from '../store.ts';
 import type { Source } from './call-book.ts';
 import type { Verdict } from './call-items.ts';
@@ -11,6 +12,7 @@ import { createCalls } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import { createNames } from './names.ts';
+import { createOfferedFiles } from './offered-files.ts';
 import { bareTitle } from './tool.ts';
 import { endsWords, wordsEnd, settingUpdate } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
@@ -76,9 +78,11 @@ export function createMapper(options: MapperOptions): Mapper {
     op: 'put',
     item: { uuid, ...(turn === undefined ? {} : { turn }), ...more, ...(at === undefined ? {} : { timestamp: at }) },
   });
+  const files = createOfferedFiles(options, { names, item });
   const begin = (uuid: string) => {
     turn = uuid;
     plan = usage = undefined;
+    files.forget();
     names.forget();
     calls.turn();
   };
@@ -106,7 +110,7 @@ export function createMapper(options: MapperOptions): Mapper {
     }
     const { changes, ...what } = calls.update(update, at, source, question);
     heard = { ...heard, ...what };
-    return changes;
+    return [...changes, ...files.inCall(update, at)];
   };
 
   const planned = (update: Fields, at: string | undefined): Change[] => {
@@ -142,7 +146,7 @@ export function createMapper(options: MapperOptions): Mapper {
   const changesOf = (update: Fields, at: string | undefined): Change[] => {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
-        return words.say('text', update, at);
+        return files.orElse(update, at, () => words.say('text', update, at));
       case 'agent_thought_chunk':
         return thoughts && detail === 'full' ? words.say('thought', update, at) : [];
       case 'user_message_chunk':
@@ -167,6 +171,8 @@ export function createMapper(options: MapperOptions): Mapper {
       }
       case 'compaction_update':
         return /^(?:completed)?$/.test(wordsOf(update.status)) ? mark('compacted', wordsOf(update.summary), at) : [];
+      case offeredUpdate:
+        return [...endWords(), ...files.offer(recordOf(update.content), at)];
       case 'notice': {
         const said = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
         return said === '' ? [] : mark('notice', said, at);
@@ -202,9 +208,7 @@ export function createMapper(options: MapperOptions): Mapper {
     },
     print: calls.print,
     closeText: words.close,
-    last: words.last,
-    forget: words.forget,
-    spoken: words.spoken,
+    ...{ last: words.last, forget: words.forget, spoken: words.spoken },
   };
 }
 

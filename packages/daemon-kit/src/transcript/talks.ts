@@ -4,6 +4,7 @@ import { type DaemonEvent, transcriptLimits } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Contents, keepingIn } from '../contents.ts';
+import { type ReadFile, keepFile } from '../file-blocks.ts';
 import { reasonOf } from '../failure.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store.ts';
@@ -18,6 +19,7 @@ const maxTalks = 1000;
 interface TalksOptions {
   store: Store;
   contents: Contents;
+  readFile?: ReadFile | undefined;
   clock: Clock;
   settings: { detail: Detail | 'off'; thoughts: boolean };
   /** How the agent of a session names its messages. */
@@ -48,7 +50,10 @@ export function createTalks(options: TalksOptions) {
       now: () => clock.now(),
       isTaken: (uuid) => store.holds(sessionId, uuid),
       newestPlan: () => newestPlan(store, sessionId),
-      keep: keepingIn(contents, sessionId),
+      keep: {
+        ...keepingIn(contents, sessionId),
+        ...(options.readFile ? { file: keepFile(contents, sessionId, options.readFile) } : {}),
+      },
       dropped: (why) => drop(sessionId, why),
     });
   /** Forgets the oldest quiet session when there are too many. */

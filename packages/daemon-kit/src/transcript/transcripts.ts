@@ -6,8 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, type Operation, type Question as AskedQuestion } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
-import { type Contents, imageName } from '../contents.ts';
+import { type Contents, type NamedFile, imageName } from '../contents.ts';
+import { type ReadFile, fileContentName } from '../file-blocks.ts';
 import { reasonOf } from '../failure.ts';
+import type { IncomingFile } from '../incoming.ts';
 import type { Log } from '../log.ts';
 import type { Change, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
@@ -30,6 +32,8 @@ export const transcriptSettings: TranscriptSettings = { detail: 'full', thoughts
 interface TranscriptsOptions {
   store: Store;
   contents: Contents;
+  /** Reads files that agents offer; undefined: they stay on the machine. */
+  readFile?: ReadFile | undefined;
   clock: Clock;
   settings: TranscriptSettings;
   joinMs: number;
@@ -58,6 +62,7 @@ interface Words {
   /** The question that they answer. */
   answers?: string | undefined;
   images: readonly string[];
+  files?: readonly IncomingFile[] | undefined;
   /** They were meant for the turn before. */
   steer?: 'next' | undefined;
 }
@@ -160,12 +165,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
   return {
-    begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images, steer }, goesOn) {
+    begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images, files, steer }, goesOn) {
       const before = talks.get(sessionId);
       const same = goesOn && before?.phase !== 'over' ? before : undefined;
       const turn = same?.turn ?? uuid;
       const how = { ...(answers === undefined ? {} : { answers }), ...(steer === undefined ? {} : { steer }) };
-      const words = spokenBy(contents, { sessionId, message, uuid, images }, turn, how);
+      const words = spokenBy(contents, { sessionId, message, uuid, images, files }, turn, how);
       const mapper = before?.mapper ?? mapperOf(sessionId, projectPath, turn);
       const left = same ? [] : mapper.close('ended');
       if (before) speak(sessionId, before);
@@ -252,18 +257,24 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 }
 
-type Said = Pick<Words, 'sessionId' | 'message' | 'images'> & { uuid: string };
+type Said = Pick<Words, 'sessionId' | 'message' | 'images' | 'files'> & { uuid: string };
 
 /** The item of a message of the person. */
 function spokenBy(
   contents: Contents,
-  { sessionId, message, uuid, images }: Said,
+  { sessionId, message, uuid, images, files = [] }: Said,
   turn: string,
   how: Record<string, string>,
 ): Change {
   const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
+  const named = files.map((file, index): NamedFile => {
+    const name = `${fileContentName}${index + 1}`;
+    const isKept = contents.file({ sessionId, uuid, name }, file.path, file.name);
+    return { name: file.name, mime: file.mime, bytes: file.bytes, data: isKept ? name : '' };
+  });
   const content = keepHead(message, fieldBytes.message);
-  return { op: 'put', item: { uuid, role: 'USER', content, turn, part: { kind: 'user', ...shown, ...how } } };
+  const part = { kind: 'user', ...shown, ...(named.length === 0 ? {} : { files: named }), ...how };
+  return { op: 'put', item: { uuid, role: 'USER', content, turn, part } };
 }
 
 /** The changes by a message that the agent got during a turn. */

@@ -23,6 +23,7 @@ const tagOf = ({ path }: Route): Tag => {
 };
 
 const integer = { type: 'integer' };
+const binary = { type: 'string', format: 'binary' };
 const header = (description: string, schema: JsonObject): JsonObject => ({ description, schema });
 const headers = {
   'X-Request-Id': header('Names this request in the logs of the relay.', { type: 'string' }),
@@ -146,6 +147,9 @@ function operation(name: string, route: Route, components: Components): JsonObje
     ...(inputs.length > 0 ? { parameters: inputs } : {}),
     ...(route.body
       ? { requestBody: { required: route.method !== 'DELETE', content: content(route.body, components) } }
+      : {}),
+    ...(route.binary
+      ? { requestBody: { required: true, content: { 'application/octet-stream': { schema: binary } } } }
       : {}),
     responses: objectOf([...successes(route, components), ...refusals(route, components)].sort(byName)),
   };

@@ -21,6 +21,7 @@ import {
   changes,
   file,
   fileDiff,
+  fileIdExample,
   files,
   piece,
   projectPath,
@@ -145,6 +146,16 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     session_id: nativeId,
     include: { initial_prompt: true, recent_messages: 10, last_tool_use: true },
   },
+  file_open: {
+    type: 'file_open',
+    request_id: requestId,
+    file_id: fileIdExample,
+    name: 'march.csv',
+    size: 27,
+    mime: 'text/csv',
+  },
+  file_piece: { type: 'file_piece', request_id: requestId, file_id: fileIdExample, offset: 0, data: piece.data },
+  file_drop: { type: 'file_drop', file_id: fileIdExample },
   force_quit_session: { type: 'force_quit_session', request_id: requestId, session_id: nativeId, stop_turn: true },
   desk_request: { type: 'desk_request', request_id: requestId, session_id: nativeId, let_go: true },
 };
@@ -239,6 +250,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
   files: { type: 'files', request_id: requestId, ...files },
   file: { type: 'file', request_id: requestId, ...file, next: 36 },
   settings_activity: { type: 'settings_activity', session_id: nativeId },
+  file_result: { type: 'file_result', request_id: requestId, received: 27, done: true, name: 'march.csv' },
   force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
   session_held: { type: 'session_held', session_id: nativeId, held },
   desk_response: {

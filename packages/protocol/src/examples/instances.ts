@@ -5,6 +5,7 @@ import { itemPage, versionAt } from './transcript.ts';
 import {
   agentType,
   deviceId,
+  fileIdExample,
   folder,
   hit,
   messages,
@@ -53,6 +54,9 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   ask_spending: { v: 1, kind: 'ask_spending', ...spending.range },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId, stopTurn: true },
+  send_file: { v: 1, kind: 'send_file', fileId: fileIdExample, name: 'march.csv', size: 27, mime: 'text/csv' },
+  send_piece: { v: 1, kind: 'send_piece', fileId: fileIdExample, offset: 0, data: piece.data },
+  drop_file: { v: 1, kind: 'drop_file', fileId: fileIdExample },
   ask_desk: { v: 1, kind: 'ask_desk', sessionId: nativeId, letGo: true },
 };
 
@@ -87,6 +91,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
     days: [{ ...spending.day, agentType }],
     since: spending.since,
   },
+  device_file: { v: 1, kind: 'device_file', received: 27, done: true, name: 'march.csv' },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   session_desk: { v: 1, kind: 'session_desk', free: true, command: resume, cwd: projectPath },

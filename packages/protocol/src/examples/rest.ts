@@ -293,6 +293,8 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     days: [{ ...story.spending.day, agentType: story.agentType }],
     since: story.spending.since,
   },
+  SendFile: { fileId: story.fileIdExample, name: 'march.csv', size: 27, mime: 'text/csv' },
+  FileState: { fileId: story.fileIdExample, received: 27, done: true, name: 'march.csv' },
   DevicePing: { ms: 24 },
   ConnectionList: {
     connections: [

@@ -78,6 +78,7 @@ export const messages = [
   { uuid: 'c47b9d56-2e8f-4a1b-96d7-8b5e0f1a3d93', role: 'AGENT', content: result, timestamp: times.completed },
 ] as const satisfies readonly Message[];
 
+export const fileIdExample = '01KKNT3B6Q4M8Z1R5T7YB3C6DE';
 /** The first piece of the output of a tool. */
 export const piece = { mime: 'text/plain', size: 40_960, data: btoa('Tests: 42 passed, 42 total\n') };
 

@@ -72,6 +72,7 @@ export const partExamples: ExamplesOf<typeof parts> = {
     state: 'answered',
     answer: { option: 'opt1', text: 'Europe/Paris', at: times.answered },
   },
+  file: { kind: 'file', name: 'report.xlsx', data: 'file', mime: 'application/octet-stream', bytes: 86_016 },
   image: { kind: 'image', data: 'chart.png', mime: 'image/png', bytes: 20_480 },
   error: { kind: 'error', code: 'AGENT_ERROR' },
   mark: { kind: 'mark', what: 'cancelled', text: 'Cancelled by the user.' },

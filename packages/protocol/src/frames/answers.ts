@@ -5,6 +5,7 @@ import { cut, piece } from '../rest/content.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits } from '../rest/search.ts';
 import { abilities, settingList } from '../rest/settings.ts';
+import { receivedBytes } from '../rest/uploads.ts';
 import { agentName, figures, since, spendingLimits } from '../rest/usage.ts';
 
 export const SpendingResponse = frame('spending_response', 'Answer to `spending_request`, or an error.', {
@@ -55,6 +56,7 @@ export const ContentResponse = frame('content_response', 'Answer to `content_req
   mime: lenient(piece.mime),
   size: lenient(piece.size),
   cut: lenient(cut),
+  name: lenient(opaque('Name of the file, for the content of a file')),
   data: lenient(piece.data),
   code: lenient(opaque('Error code, present with `error`: CONTENT_NOT_FOUND; new codes can be added', 64)),
   error: lenient(text('Why the daemon could not answer')),
@@ -141,6 +143,21 @@ export const File = frame('file', 'Answer to `get_file`, or an error.', {
   data: lenient(filePiece.data),
   next: lenient(filePiece.next),
   ...refusal,
+});
+
+export const FileResult = frame('file_result', 'Answer to `file_open` and `file_piece`, or an error.', {
+  request_id: id('From the request'),
+  received: lenient(receivedBytes),
+  done: lenient(flag('The daemon has the whole file')),
+  name: lenient(opaque('The name that the daemon gives it')),
+  sha256: lenient(opaque('SHA-256 of the whole file in hex', 64)),
+  code: lenient(
+    opaque(
+      'Error code, present with `error`: FILE_INCOMPLETE with `received`, FILE_NOT_FOUND, FILE_TOO_LARGE, INVALID_FILE or DEVICE_FULL; new codes can be added',
+      64,
+    ),
+  ),
+  error: lenient(text('Why the daemon did not take it')),
 });
 
 export const ContextResponse = frame('context_response', 'Answer to `context_request`, or an error.', {

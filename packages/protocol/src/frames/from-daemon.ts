@@ -39,6 +39,7 @@ import {
   ContextResponse,
   File,
   FileDiff,
+  FileResult,
   Files,
   Folders,
   SearchResponse,
@@ -382,6 +383,7 @@ export const fromDaemonFrames = {
   force_quit_result: ForceQuitResult,
   session_held: SessionHeld,
   desk_response: DeskResponse,
+  file_result: FileResult,
 } as const;
 
 type DaemonEventType = keyof typeof daemonEvents;

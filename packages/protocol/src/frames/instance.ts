@@ -15,6 +15,7 @@ import { hit, searchLimits, searchQuery } from '../rest/search.ts';
 import { changeLimits, scopeName } from '../rest/changes.ts';
 import { AgentSettings, ChosenSetting, DefaultChange, SessionSettings } from '../rest/settings.ts';
 import { calendarDay, since, timeZone, usageDays } from '../rest/usage.ts';
+import { fileLimits, FileState, SendFile } from '../rest/uploads.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
@@ -147,6 +148,22 @@ export const commands = {
       stopTurn: maybe(flag('Even while the program works')),
     },
   ),
+  send_file: versioned('send_file', 'Announce a file to the daemon; answered by `device_file` or `failure`.', {
+    ...SendFile.properties,
+    fileId: id('The file'),
+  }),
+  send_piece: versioned(
+    'send_piece',
+    'Send the next bytes of a file to the daemon; answered by `device_file` or `failure`.',
+    {
+      fileId: id('The file'),
+      offset: count('First byte of the piece'),
+      data: text('The piece in base64; empty: only ask for the state', {
+        maxLength: Math.ceil(fileLimits.pieceBytes / 3) * 4,
+      }),
+    },
+  ),
+  drop_file: versioned('drop_file', 'Write `file_drop`.', { fileId: id('The file') }),
   ask_desk: versioned(
     'ask_desk',
     'Ask the daemon how to continue a session on its machine; answered by `session_desk` or `failure`.',
@@ -188,7 +205,10 @@ export const replies = {
     'The settings of a new session, as the daemon reports them.',
     Type.Omit(AgentSettings, ['deviceId', 'agentType']).properties,
   ),
-  item_content: versioned('item_content', 'The piece of content from the daemon.', piece),
+  item_content: versioned('item_content', 'The piece of content from the daemon.', {
+    ...piece,
+    name: maybe(text('Name of the file', { maxLength: limits.idCharacters })),
+  }),
   device_pong: versioned('device_pong', 'The daemon responded.', {}),
   device_folders: versioned('device_folders', 'The folder, from the answer of the daemon.', folder),
   device_hits: versioned('device_hits', 'The messages that the daemon found.', {
@@ -203,6 +223,11 @@ export const replies = {
     {},
   ),
   device_spending: versioned('device_spending', 'The usage figures from the daemon.', { days: usageDays, since }),
+  device_file: versioned(
+    'device_file',
+    'The part of a file that the daemon has.',
+    Type.Omit(FileState, ['fileId']).properties,
+  ),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),
@@ -217,6 +242,7 @@ export const replies = {
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),
     error: text('Text for people'),
+    received: maybe(count('Bytes of the file that the daemon has')),
     scopes: maybe(
       list(text('A comparison', { maxLength: 64 }), 'Comparisons that are possible instead', { maxItems: 16 }),
     ),

@@ -17,75 +17,29 @@ import {
   oneOf,
   text,
 } from '../schema.ts';
+export * from './capabilities.ts';
 import { searchQuery } from '../rest/search.ts';
 import { deskChoice } from '../rest/desk.ts';
 import { changeLimits, scopeName } from '../rest/changes.ts';
 import { ChosenSetting, MessageSetting, settingLimits } from '../rest/settings.ts';
+import { fileLimits, fileMime, fileName, fileSize } from '../rest/uploads.ts';
 import { calendarDay, timeZone } from '../rest/usage.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
-
-/** The capabilities in `X-Daemon-Capabilities` that the relay acts on. */
-export const capabilities = {
-  /** Takes `images` on `task_start` and `task_resume`. */
-  images: 'images',
-  /** Answers `usage_request`. */
-  usage: 'usage',
-  /** Fallback for daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
-  context: 'context',
-  /**
-   * Treats the pong to a WebSocket ping as a receipt: the relay handled every frame sent before the ping, for instance
-   * saved a task's completion. Undeclared, a pong only shows that the relay is alive, and the relay sends it
-   * immediately.
-   */
-  receipts: 'receipts',
-  /** Reads why an upgrade was refused: 426 with a `version_status` body instead of a socket that closes 4426, and 429. */
-  refusals: 'refusals',
-  /** Sends `TRANSCRIPT`, answers `parts` and `changed`, and keeps the uuids that the relay chose. Only to a relay that declares it. */
-  transcript: 'transcript',
-  /** Names its questions and takes answers by that name. Only to a relay that declares it. */
-  prompts: 'prompts',
-  /** Answers `settings_request`. */
-  settings: 'settings',
-  /** Keeps choices and defaults, answers `agent_settings_request`, and takes `settings` with a task. */
-  controls: 'controls',
-  /** Keeps images and whole outputs, and answers `content_request`. */
-  content: 'content',
-  /** Answers `get_folders`; with `changes` also `get_files` and `get_file`. */
-  browse: 'browse',
-  /** Answers `search_request`. */
-  search: 'search',
-  /** Reports which programs have a session open, and answers `desk_request`. Only to a relay that declares it. */
-  desk: 'desk',
-  /** Answers `get_changes` and `get_diff`. */
-  changes: 'changes',
-  /** Takes `task_steer`: a message into a running turn. Only from a relay that declares it. */
-  steer: 'steer',
-  /** Keeps figures of use by day, and answers `spending_request`. */
-  spending: 'spending',
-} as const;
-export type Capability = keyof typeof capabilities;
-
-/** The header of the 101 that declares the relay's capabilities; absent: the relay declares zero capabilities. */
-export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
-export const relayCapabilities = {
-  transcript: 'transcript',
-  prompts: 'prompts',
-  settings: 'settings',
-  desk: 'desk',
-  steer: 'steer',
-  controls: 'controls',
-  /** Takes ERROR with `USAGE_LIMIT` and `limit`. */
-  limits: 'limits',
-} as const;
-export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
-/** The capabilities in GET /health, for clients of REST. */
-export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending', 'later', 'schedules'];
 
 const images = maybe(
   list(
     text('`data:image/png;base64,…`; png, jpeg, gif or webp', { maxLength: limits.imageCharacters }),
     'Attached images; at most 8. Never sent to a daemon that declared other capabilities but not `images`',
     { maxItems: limits.images },
+  ),
+);
+
+/** Only for a daemon with `files`. */
+const files = maybe(
+  list(
+    id('`file_id` of a file'),
+    'Files for the agent. The daemon sends ERROR `FILE_MISSING`, and gives the agent nothing, if it does not have all of them',
+    { maxItems: fileLimits.files },
   ),
 );
 
@@ -116,6 +70,7 @@ const TaskStart = frame('task_start', 'Begin a new session and its first task.',
   instruction: text('The first message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
   images,
+  files,
   message_uuid: messageUuid,
   agent_type: maybe(line('One of the agents in `X-Agents`; absent: the agent of the registration')),
   ...chosen,
@@ -127,6 +82,7 @@ const TaskResume = frame('task_resume', 'A follow-up in an existing session, or 
   message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
   images,
+  files,
   message_uuid: messageUuid,
   prompt_uuid: maybe(
     id(
@@ -156,6 +112,7 @@ const TaskSteer = frame(
     session_id: id("The agent's native session id"),
     message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
     images,
+    files,
     message_uuid: messageUuid,
   },
 );
@@ -365,6 +322,33 @@ const DeskRequest = frame(
   },
 );
 
+const FileOpen = frame(
+  'file_open',
+  'Announce a file for the agent. Answered by `file_result`. A repetition changes nothing. Only for a daemon that declared `files`, like the next two frames.',
+  {
+    request_id: id('The answer repeats it'),
+    file_id: id('ULID of the app'),
+    name: fileName,
+    size: fileSize,
+    mime: fileMime,
+  },
+);
+
+const FilePiece = frame(
+  'file_piece',
+  'The next bytes of a file; empty `data` only asks for the state. Answered by `file_result`.',
+  {
+    request_id: id('The answer repeats it'),
+    file_id: id('The file'),
+    offset: count('First byte of the piece: the number of bytes that the daemon has'),
+    data: text('The piece in base64', { maxLength: Math.ceil(fileLimits.pieceBytes / 3) * 4 }),
+  },
+);
+
+const FileDrop = frame('file_drop', 'Erase a file that no message has used. Never answered.', {
+  file_id: id('The file'),
+});
+
 export const toDaemonFrames = {
   ping: Ping,
   task_start: TaskStart,
@@ -389,6 +373,9 @@ export const toDaemonFrames = {
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
   desk_request: DeskRequest,
+  file_open: FileOpen,
+  file_piece: FilePiece,
+  file_drop: FileDrop,
 } as const;
 
 export type ToDaemonFrame = {

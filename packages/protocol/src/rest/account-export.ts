@@ -12,6 +12,7 @@ import { CauseLevels, QuietHours } from './notification-settings.ts';
 import { inboxKinds } from './inbox.ts';
 import { Subscription, maxSubscriptions } from './push.ts';
 import { ExportedSchedule } from './schedules.ts';
+import { fileLimits } from './uploads.ts';
 
 const many = { maxItems: limits.exportItems };
 
@@ -94,6 +95,7 @@ const task = record('ExportedTask', 'One run inside a session.', {
       maxItems: limits.images,
     }),
   ),
+  files: maybe(list(id('A file'), 'Ids of its files, until the task is settled', { maxItems: fileLimits.files })),
   result: maybe(text('The stored part of the result')),
   error: maybe(Type.Object({ code: line('Code'), error: text('Text for people') })),
   note: maybe(text('How the relay learned the outcome')),

@@ -18,6 +18,7 @@ import * as queue from './queue.ts';
 import * as content from './content.ts';
 import * as schedules from './schedules.ts';
 import * as settings from './settings.ts';
+import * as uploads from './uploads.ts';
 import * as usage from './usage.ts';
 
 export const restBodies = {
@@ -79,6 +80,8 @@ export const restBodies = {
   SearchHits,
   DeviceUsage: usage.DeviceUsage,
   DevicePing: people.DevicePing,
+  SendFile: uploads.SendFile,
+  FileState: uploads.FileState,
   ConnectionList: people.ConnectionList,
   RequestCode: people.RequestCode,
   DeviceCode: people.DeviceCode,

@@ -18,6 +18,7 @@ import {
   time,
 } from '../schema.ts';
 import { automatic, because, laterOfSession, notBefore } from './later.ts';
+import { attached } from './uploads.ts';
 import { messageSettings } from './settings.ts';
 import {
   QuestionField,
@@ -184,17 +185,6 @@ const queueTtlSeconds = maybe(
   }),
 );
 
-const imageUrl = text('`data:image/png;base64,…`; png, jpeg, gif or webp, at most 5 MiB when decoded', {
-  maxLength: limits.imageRequestBytes,
-});
-const images = maybe(
-  Type.Array(imageUrl, {
-    description:
-      'Images for the agent, with the text; at most 8, and 10 MiB in total. Only for a device with `images` among its `capabilities`',
-    maxItems: limits.images,
-  }),
-);
-
 export const CreateSession = record('CreateSession', 'Start a session with a first message.', {
   deviceId: id('Where'),
   message: boundedText('First instruction'),
@@ -207,7 +197,7 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
       { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', maxLength: 26 },
     ),
   ),
-  images,
+  ...attached,
   settings: messageSettings,
   queueTtlSeconds,
   notBefore,
@@ -244,7 +234,7 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
       ),
     ),
   ),
-  images,
+  ...attached,
   settings: messageSettings,
   queueTtlSeconds,
   notBefore,

@@ -1,5 +1,19 @@
 /** The messages of a session that wait to be sent to its daemon, and the changes to them. camelCase, times in UTC. */
-import { type Static, Type, flag, id, limits, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
+import {
+  type Static,
+  Type,
+  count,
+  flag,
+  id,
+  limits,
+  list,
+  maybe,
+  oneOf,
+  record,
+  sessionId,
+  text,
+  time,
+} from '../schema.ts';
 import { queueVersion, taskKinds } from './conversation.ts';
 import { automatic, laterCauses } from './later.ts';
 import { Schedule } from './schedules.ts';
@@ -15,6 +29,7 @@ const queuedFields = {
   into: maybe(id('The task whose turn it was sent to; for any kind but `steer`, that turn could not take it')),
   content: text('The text to send', { maxLength: limits.messageBytes }),
   images: flag('It has images'),
+  files: maybe(count('Number of its files')),
   answers: maybe(id('The question that it answers: an answer goes before all other messages and cannot be moved')),
   choice: maybe(Type.Literal(true, { description: 'It is a choice: its text cannot be edited' })),
   createdAt: time('Accepted'),

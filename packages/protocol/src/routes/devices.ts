@@ -3,8 +3,9 @@ import { endpoints } from '../endpoints.ts';
 import * as folders from '../rest/folders.ts';
 import * as people from '../rest/people.ts';
 import { SearchHits, SearchQuery } from '../rest/search.ts';
+import * as uploads from '../rest/uploads.ts';
 import * as usage from '../rest/usage.ts';
-import { Type, limits, maybe, text } from '../schema.ts';
+import { Type, count, limits, maybe, text } from '../schema.ts';
 
 const FoldersQuery = Type.Object({
   path: maybe(
@@ -19,6 +20,14 @@ const UsageQuery = Type.Object({
   to: usage.calendarDay('Last day; the range is at most 92 days'),
   zone: usage.timeZone('Time zone of the days (IANA), such as `Europe/Paris`'),
 });
+
+const fromDevice = [
+  'DEVICE_NOT_FOUND',
+  'NOT_SUPPORTED_BY_DEVICE',
+  'DEVICE_OFFLINE',
+  'DEVICE_TIMEOUT',
+  'DEVICE_ERROR',
+] as const;
 
 export const deviceRoutes = {
   listDevices: {
@@ -89,6 +98,46 @@ export const deviceRoutes = {
     body: people.ChangeContinue,
     success: { 200: people.Device },
     errors: ['DEVICE_NOT_FOUND', 'AGENT_NOT_OFFERED'],
+  },
+  sendFile: {
+    ...endpoints.sendFile,
+    summary: 'Announce a file for an agent to a device; the daemon keeps its pieces for 24 h, until a message uses it',
+    scope: 'sessions:write',
+    body: uploads.SendFile,
+    success: { 201: uploads.FileState },
+    errors: [...fromDevice, 'INVALID_FILE', 'FILE_TOO_LARGE', 'DEVICE_FULL'],
+  },
+  readSentFile: {
+    ...endpoints.readSentFile,
+    summary: 'The part of such a file that the device has',
+    scope: 'sessions:write',
+    success: { 200: uploads.FileState },
+    errors: [...fromDevice, 'FILE_NOT_FOUND'],
+  },
+  sendPiece: {
+    ...endpoints.sendPiece,
+    summary: 'Send the next piece of a file, as bytes; FILE_INCOMPLETE names the right offset in `received`',
+    scope: 'sessions:write',
+    limit: 'pieces',
+    binary: true,
+    query: Type.Object({ offset: count('First byte of the piece: the bytes that the device has') }),
+    success: { 200: uploads.FileState },
+    errors: [
+      ...fromDevice,
+      'FILE_NOT_FOUND',
+      'FILE_INCOMPLETE',
+      'INVALID_FILE',
+      'DEVICE_FULL',
+      'PAYLOAD_TOO_LARGE',
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+  },
+  dropFile: {
+    ...endpoints.dropFile,
+    summary: 'Erase a file that no message has used',
+    scope: 'sessions:write',
+    success: { 204: undefined },
+    errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE'],
   },
   listConnections: {
     ...endpoints.listConnections,

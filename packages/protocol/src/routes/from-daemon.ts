@@ -9,6 +9,11 @@ import { transcriptLimits } from '../transcript/index.ts';
 
 const ContentQuery = Type.Object({
   offset: maybe(count('First byte of the piece; default: 0')),
+  download: maybe(
+    Type.Literal('1', {
+      description: 'The whole content as bytes instead, for a browser to save; `offset` and `limit` do not count',
+    }),
+  ),
   limit: maybe(
     Type.Integer({ description: 'Maximum number of bytes', minimum: 1, maximum: transcriptLimits.pieceBytes }),
   ),
@@ -121,10 +126,11 @@ export const fromDaemonRoutes = {
   },
   readContent: {
     ...endpoints.readContent,
-    summary: "A piece of an item's content, from the daemon: an image, or the whole output of a tool",
+    summary: "A piece of an item's content, from the daemon: an image, a file, or the whole output of a tool",
     scope: 'sessions:read',
     query: ContentQuery,
     success: { 200: content.ItemContent },
+    streamed: true,
     errors: [
       'SESSION_NOT_FOUND',
       'CONTENT_NOT_FOUND',

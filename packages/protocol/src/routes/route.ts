@@ -23,9 +23,11 @@ export interface Route extends Endpoint {
   /**
    * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`:
    * also against the limit of new sessions. `export`, `pushTest`, `files`: also against the limit of exports, of
-   * address tests, of files. `misuse`: only if it turns out to be a misuse, per address.
+   * address tests, of files. `pieces`: only against the limit of pieces of files. `misuse`: only if it turns out to be a misuse, per address.
    */
-  limit?: 'none' | 'creation' | 'export' | 'pushTest' | 'files' | 'misuse';
+  limit?: 'none' | 'creation' | 'export' | 'pushTest' | 'files' | 'pieces' | 'misuse';
+  /** The body is bytes (`application/octet-stream`), at most `fileLimits.pieceBytes`. */
+  binary?: true;
   /** The answer is written part by part. */
   streamed?: true;
 }

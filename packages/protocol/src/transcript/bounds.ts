@@ -15,6 +15,7 @@ export const transcriptLimits = {
   questionBytes: 64 * 1024,
   places: 100,
   images: 20,
+  files: 20,
   fields: 100,
   /** A larger operation is not streamed: one `v` is skipped, and apps ask. */
   operationBytes: 48 * 1024,
@@ -24,6 +25,8 @@ export const transcriptLimits = {
   /** The whole output of one tool and one image, as a daemon keeps them beside the session. */
   keptOutputBytes: 1024 * 1024,
   keptImageBytes: 5 * 1024 * 1024,
+  /** Files that the agent offers in one turn. */
+  offeredFiles: 10,
   /** One piece of them in one answer, decoded. */
   pieceBytes: 1024 * 1024,
   pageBytes: 1024 * 1024,

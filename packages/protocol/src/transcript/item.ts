@@ -38,6 +38,10 @@ const image = {
   mime: line('Media type'),
   bytes: count('Size'),
 };
+const file = {
+  name: text('Its name on the machine', { maxLength: limits.idCharacters }),
+  ...image,
+};
 export const version = (description: string) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -47,6 +51,7 @@ export const questionStates = ['open', 'answered', 'superseded', 'expired', 'can
 export const parts = {
   user: part('user', 'UserPart', 'A message of the user. Part of the plain list.', {
     images: maybe(list(record('PartImage', 'An image.', image), 'Attached', { maxItems: transcriptLimits.images })),
+    files: maybe(list(record('PartFile', 'A file.', file), 'Attached files', { maxItems: transcriptLimits.files })),
     answers: maybe(id('Uuid of the question that it answers')),
     at: maybe(word(['desk'], 'Where it was written, if the agent records that. `desk`: in a terminal of the machine')),
     steer: maybe(
@@ -140,6 +145,7 @@ export const parts = {
     ),
   }),
   image: part('image', 'ImagePart', 'An image from the agent.', image),
+  file: part('file', 'FilePart', 'A file from the agent.', file),
   error: part('error', 'ErrorPart', 'An error, with its text in `content`. Part of the plain list.', {
     code: maybe(line('Code')),
   }),
@@ -175,7 +181,7 @@ export const itemFields = {
       { kind: text('One of the kinds below; new kinds can be added', { maxLength: 64 }) },
       {
         description:
-          '`UserPart`, `TextPart`, `ThoughtPart`, `ToolPart`, `PlanPart`, `UsagePart`, `QuestionPart`, `ImagePart`, `ErrorPart` or `MarkPart`',
+          '`UserPart`, `TextPart`, `ThoughtPart`, `ToolPart`, `PlanPart`, `UsagePart`, `QuestionPart`, `ImagePart`, `FilePart`, `ErrorPart` or `MarkPart`',
       },
     ),
   ),

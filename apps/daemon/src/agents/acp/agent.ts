@@ -36,7 +36,7 @@ interface Visitor<T> {
 
 const tooLate = 'The agent no longer waits for this answer. Nothing was sent to it.';
 const answerFirst =
-  'The agent is waiting for an answer, and an answer cannot contain images. Answer first, then send the images.';
+  'The agent is waiting for an answer, and an answer cannot contain images or files. Answer first, then send them.';
 
 /** The report before the daemon is connected. */
 const unheard: TurnReport = {
@@ -83,7 +83,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const serve = async (turn: Turn, report: TurnReport, signal: AbortSignal): Promise<void> => {
     try {
       let conversation = await live(turn.sessionId);
-      if (conversation?.asking() && turn.images) throw new AgentFailure(answerFirst);
+      if (conversation?.asking() && (turn.images || turn.files)) throw new AgentFailure(answerFirst);
       if (conversation) {
         const outcome = await conversation.answer(turn, report, signal);
         if (outcome === 'done' || signal.aborted) return;
@@ -116,7 +116,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   return {
     // Whether the agent accepts images, or messages while it works, is only known once its process runs. The task
     // reports it if it does not.
-    capabilities: ['images', 'usage', 'settings', 'controls', 'steer'],
+    capabilities: ['images', 'files', 'usage', 'settings', 'controls', 'steer'],
     holdsQuestions: true,
     tellsUpdates: true,
     ...(options.listed ? { messageName: listedName } : {}),

@@ -63,7 +63,7 @@ interface ConversationOptions {
 }
 
 /** The input that begins a turn. */
-type Said = Pick<Turn, 'taskId' | 'message' | 'images'>;
+type Said = Pick<Turn, 'taskId' | 'message' | 'images' | 'files'>;
 
 export interface Conversation {
   readonly sessionId: string;
@@ -203,7 +203,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       return 'free';
     },
 
-    async prompt({ taskId, message, images = [] }, report, signal) {
+    async prompt(said, report, signal) {
+      const { taskId, message } = said;
       if (turn && own.isActive(turn)) own.end();
       idleListener(false);
       const active = beginTurn(taskId, report, cwd);
@@ -214,8 +215,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       lastReport = report;
       // A message after a declined question of the previous turn stays separate, also where messages have no ids.
       report.update?.({ sessionUpdate: wordsEnd });
-      const ask = async () =>
-        agent.request('session/prompt', { sessionId, prompt: promptOf(message, images, await agent.ready) });
+      const ask = async () => agent.request('session/prompt', { sessionId, prompt: promptOf(said, await agent.ready) });
       const finish = async () => {
         await carryOut(active, ask, { wasCancelled, quirks, over: () => steering.over(active), limitOf });
         turn = undefined;

@@ -40,11 +40,10 @@ export function createSteering(options: SteeringOptions) {
   let stirred: () => void = () => undefined;
 
   const ask = async (message: Steer, has: () => void): Promise<Steered> => {
-    const { images = [] } = message;
     const abilities = await agent.ready;
     const params = {
       sessionId,
-      prompt: promptOf(message.message, images, abilities),
+      prompt: promptOf(message, abilities),
       _meta: { steering: { idleBehavior: 'promptRequired' } },
     };
     try {

@@ -100,7 +100,8 @@ export function codexReadIn(env: NodeJS.ProcessEnv): (sessionId: string, message
     }).filter((text) => text !== '');
     // Newer files record everything twice.
     const said = items.length > 0 ? items : texts('user_message', (payload) => textIn(payload, 'message'));
-    return said.slice(1).some((text) => text.trim() === message.trim());
+    // Links to files follow the message.
+    return said.slice(1).some((text) => text.trim().startsWith(message.trim()));
   };
 }
 

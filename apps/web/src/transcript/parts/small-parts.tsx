@@ -35,6 +35,8 @@ const SteerNote = loadedLater(
   async () => (await Promise.all([import('../../steering/note.tsx'), loadWords('steer')]))[0].SteerNote,
 );
 
+const SentFiles = loadedLater(async () => (await import('../../files/load.ts')).sent());
+
 const DeskNote = loadedLater(
   async () => (await Promise.all([import('../../desk/note.tsx'), loadWords('desk')]))[0].DeskNote,
 );
@@ -57,6 +59,11 @@ export function UserMessage({ uuid, text, at, images, part }: UserMessageProps) 
               <Picture key={index} uuid={uuid} picture={one} />
             ))}
           </div>
+        )}
+        {Array.isArray(part['files']) && (
+          <Suspense>
+            <SentFiles files={part['files']} />
+          </Suspense>
         )}
       </div>
       <p className="meta num">

@@ -1,0 +1,197 @@
+/**
+ * The folders through which files pass between people and agents: `.relay/files` and `.relay/out` in the folder of a session (rules, 27.4 and
+ * 27.6). Each folder is opened without following a link, and belongs to the user of the daemon.
+ */
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileLimits } from '@relay/protocol';
+import { Failure, type FileExchange, type Log, exitCodes, numbered, reasonOf } from '@relay/daemon-kit';
+import { type ProjectRules, isAllowed, projectFolder } from '../agents/project.ts';
+
+interface ExchangeOptions {
+  rules: ProjectRules;
+  /** Holds the files that cannot be in a project. */
+  folder: string;
+  /** Keeps no file in a project. */
+  outside: boolean;
+  /** Whether files of agents leave the machine. */
+  sends: boolean;
+  log: Log;
+}
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, COPYFILE_EXCL, COPYFILE_FICLONE } = constants;
+const own = '.relay';
+/** Entries of the folder for outgoing files that are looked at. */
+const entriesMax = 1000;
+
+export function exchangeOf({ rules, folder, outside, sends, log }: ExchangeOptions): FileExchange {
+  const copy = (root: string, parts: readonly string[], files: Files): string[] =>
+    inFolder(root, parts, true, (place, path) => {
+      const made: string[] = [];
+      try {
+        for (const file of files) made.push(join(path, copyTo(place, file)));
+      } catch (error) {
+        for (const copied of made) rmSync(copied, { force: true });
+        throw error;
+      }
+      return made;
+    });
+
+  return {
+    sends,
+    place({ sessionId, projectPath }, files) {
+      const short = createHash('sha256').update(sessionId).digest('hex').slice(0, 8);
+      if (!outside)
+        try {
+          const root = rootOf(projectPath, rules);
+          ignore(root);
+          return copy(root, [own, 'files', short], files);
+        } catch (error) {
+          log.warn('files kept beside the project', { session: sessionId, why: reasonOf(error) });
+        }
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return copy(realpathSync(folder), [short], files);
+    },
+    remove(paths) {
+      for (const path of paths) rmSync(path, { force: true });
+    },
+    read: (path) => {
+      try {
+        return sends ? readWhole(path, rules) : undefined;
+      } catch (error) {
+        log.info('file not sent', { why: reasonOf(error) });
+        return undefined;
+      }
+    },
+    outgoing(projectPath) {
+      try {
+        const root = rootOf(projectPath, rules);
+        const found = inFolder(root, [own, 'out'], false, stampsIn);
+        if (found.size > 0) ignore(root);
+        return found;
+      } catch {
+        return new Map();
+      }
+    },
+  };
+}
+
+type Files = readonly { name: string; path: string }[];
+
+function rootOf(projectPath: string, rules: ProjectRules): string {
+  const project = projectFolder(projectPath, rules);
+  if ('error' in project) throw new Error(project.error);
+  return project.directory;
+}
+
+/** Keeps the folder out of git. */
+const ignore = (root: string) =>
+  inFolder(root, [own], true, (place) => {
+    try {
+      writeFileSync(join(place, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  });
+
+/** Where an open folder is: on Linux by its descriptor, so that replacing the folder by a link changes nothing. */
+const placeOf = (handle: number, path: string) => (process.platform === 'linux' ? `/proc/self/fd/${handle}` : path);
+
+/** Calls `use` with the open folder and its path. Throws for a link, and for a folder of another user. */
+function inFolder<T>(
+  root: string,
+  parts: readonly string[],
+  make: boolean,
+  use: (place: string, path: string) => T,
+): T {
+  let handle = openSync(root, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
+  let path = root;
+  try {
+    for (const part of parts) {
+      const at = join(placeOf(handle, path), part);
+      if (make) mkdirUnlessThere(at);
+      const next = openSync(at, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
+      closeSync(handle);
+      handle = next;
+      path = join(path, part);
+      if (process.getuid && fstatSync(handle).uid !== process.getuid())
+        throw new Failure('FOLDER_UNSAFE', `${part} belongs to another user`, exitCodes.failed);
+    }
+    return use(placeOf(handle, path), path);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function mkdirUnlessThere(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Copies a file, never over another one. Returns the name of the copy. */
+function copyTo(place: string, { name, path }: Files[number]): string {
+  for (let number = 1; ; number++) {
+    const free = numbered(name, number);
+    try {
+      copyFileSync(path, join(place, free), COPYFILE_EXCL | COPYFILE_FICLONE);
+      return free;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** The regular files of a folder, oldest first, without links. */
+function stampsIn(place: string, path: string): Map<string, string> {
+  const found = readdirSync(place)
+    .slice(0, entriesMax)
+    .flatMap((name) => {
+      const facts = lstatSync(join(place, name), { throwIfNoEntry: false });
+      return facts?.isFile() ? [{ at: facts.mtimeMs, entry: [join(path, name), stampOf(facts)] as const }] : [];
+    });
+  return new Map(found.sort((one, other) => one.at - other.at).map(({ entry }) => entry));
+}
+
+const stampOf = ({ ino, size, mtimeMs }: { ino: number; size: number; mtimeMs: number }) => `${ino}:${size}:${mtimeMs}`;
+
+/** The bytes of a regular file that apps can have. Throws for anything else, and for a larger or a changing file. */
+function readWhole(path: string, rules: ProjectRules): Buffer {
+  const real = realpathSync(path);
+  if (!isAllowed(dirname(real), rules)) throw new Error('the file lies outside of the allowed folders');
+  const handle = openSync(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    // A folder above it can have been exchanged since.
+    if (process.platform === 'linux' && readlinkSync(`/proc/self/fd/${handle}`) !== real)
+      throw new Error('the file moved');
+    const facts = fstatSync(handle);
+    if (!facts.isFile()) throw new Error('this is no regular file');
+    if (facts.size > fileLimits.fileBytes) throw new Error('the file is too large');
+    // One byte more shows that it grew.
+    const bytes = Buffer.alloc(facts.size + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(handle, bytes, length, bytes.length - length, length);
+    if (length !== facts.size || stampOf(fstatSync(handle)) !== stampOf(facts)) throw new Error('the file changes');
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(handle);
+  }
+}

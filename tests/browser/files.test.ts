@@ -1,0 +1,205 @@
+/** Files in a real browser: attach, send in pieces, keep over a reload, and save files of the agent without opening them. */
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWith } from '@relay/testing/needs';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  axeFindings,
+  launchBrowser,
+  newPerson,
+  phone,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+const page = '<script>document.title = "ran"</script>';
+
+describeWith('chromium', 'files', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TestDaemon;
+  /** The bytes of the files that the daemon has, by id. */
+  let files = new Map<string, { name: string; size: number; bytes: Buffer }>();
+  /** While it is set, the daemon answers no piece. */
+  let held: (() => void)[] | undefined;
+  const headers = { 'X-Daemon-Capabilities': 'transcript, content, images, files' };
+  let items: unknown[] = [];
+
+  const answers = (to: TestDaemon) => {
+    to.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString('utf8')) as Record<string, string> & { size?: number };
+      const { type, request_id: id, file_id: file = '' } = frame;
+      const result = () => {
+        const known = files.get(file)!;
+        const received = known.bytes.length;
+        to.send({ type: 'file_result', request_id: id, received, done: received === known.size });
+      };
+      if (type === 'file_open') {
+        if (!files.has(file)) files.set(file, { name: frame['name']!, size: frame.size!, bytes: Buffer.alloc(0) });
+        result();
+      }
+      if (type === 'file_piece') {
+        const known = files.get(file)!;
+        const take = () => {
+          if (Number(frame['offset']) !== known.bytes.length)
+            return to.send({
+              ...{ type: 'file_result', request_id: id, received: known.bytes.length },
+              ...{ code: 'FILE_INCOMPLETE', error: 'out of order' },
+            });
+          known.bytes = Buffer.concat([known.bytes, Buffer.from(frame['data']!, 'base64')]);
+          result();
+        };
+        if (held) held.push(take);
+        else take();
+      }
+      if (type === 'file_drop') files.delete(file);
+      if (type === 'get_messages')
+        to.send({
+          ...{ type: 'messages', request_id: id, session_id: frame['session_id'], has_more: false },
+          ...{ oldest_uuid: 'first', newest_uuid: 'last', v: 9, messages: items },
+        });
+      if (type === 'content_request')
+        to.send({
+          ...{ type: 'content_response', request_id: id, session_id: frame['session_id'], name: 'dashboard.html' },
+          ...{ mime: 'application/octet-stream', size: page.length, data: Buffer.from(page).toString('base64') },
+        });
+    });
+    return to;
+  };
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: phone });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person);
+    daemon = answers(await connectDaemon(relay.relay, { registration, headers }));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  const chips = () => person.page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
+  const choose = (...chosen: { name: string; bytes: number }[]) =>
+    person.page
+      .locator('input[type=file]')
+      .setInputFiles(
+        chosen.map(({ name, bytes }) => ({ name, mimeType: 'text/csv', buffer: Buffer.alloc(bytes, 'x') })),
+      );
+
+  it('are refused beyond 25 MB with their size, and a menu offers each way', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByRole('button', { name: 'Add photos or files' }).click();
+    for (const name of ['Photo or image', 'File…', 'Ask for a file'])
+      await person.page.getByRole('button', { name }).waitFor();
+    await person.picture('files-menu');
+    await person.page.keyboard.press('Escape');
+    const folder = mkdtempSync(join(tmpdir(), 'relay-files-'));
+    writeFileSync(join(folder, 'large.csv'), '');
+    truncateSync(join(folder, 'large.csv'), 25 * 1024 * 1024 + 1);
+    await person.page.locator('input[type=file]').setInputFiles(join(folder, 'large.csv'));
+    rmSync(folder, { recursive: true });
+    await person.page.getByText('large.csv is 26.2 MB. Files can be 25 MB.').waitFor();
+    expect(await chips().count()).toBe(0);
+  });
+
+  it('travel in pieces while the person writes, and the message goes once they are there', async () => {
+    held = [];
+    await choose({ name: 'march.csv', bytes: 1024 * 1024 + 7 }, { name: 'april.csv', bytes: 9 });
+    await chips().filter({ hasText: 'april.csv' }).getByText('waits').waitFor();
+    expect(await axeFindings(person)).toEqual([]);
+    await person.picture('files-attached');
+    await person.page.getByLabel(/^What should/).fill('Compare them');
+    await person.click('Start session');
+    await person.page.getByText('Sending 2 files…').waitFor();
+    expect(daemon.inbox.count('task_start')).toBe(0);
+    const waiting = held;
+    held = undefined;
+    for (const take of waiting) take();
+    const task = await daemon.next('task_start');
+    const ids = task['files'] as string[];
+    expect(ids.map((id) => [files.get(id)?.name, files.get(id)?.bytes.length])).toEqual([
+      ['march.csv', 1024 * 1024 + 7],
+      ['april.csv', 9],
+    ]);
+    const uuid = String(task['message_uuid']);
+    const named = ids.map((id, at) => ({
+      name: files.get(id)!.name,
+      mime: '',
+      bytes: files.get(id)!.size,
+      data: `file${at}`,
+    }));
+    const at = new Date().toISOString();
+    items = [
+      { uuid, role: 'USER', content: 'Compare them', part: { kind: 'user', files: named } },
+      { uuid: 'text', role: 'AGENT', content: 'Here:', part: { kind: 'text' } },
+      ...['report.xlsx', 'dashboard.html'].map((name) => ({
+        ...{ uuid: name, role: 'AGENT', content: name },
+        part: { kind: 'file', name, mime: '', bytes: page.length, data: 'file' },
+      })),
+    ].map((item, index) => ({ ...item, seq: index + 1, v: 9, timestamp: at }));
+    daemon.event(task.task_id as string, 'SESSION_STARTED', { session_id: 'files' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'files', result: 'Here:' });
+    await person.text('Here:');
+    await person.page.reload();
+    await person.page.getByRole('list', { name: 'Files', exact: true }).getByText('april.csv').waitFor();
+  });
+
+  it('of the agent are saved as bytes, with a warning where they can run code, and nothing of them runs', async () => {
+    const card = person.page.locator('[data-kind=file]').filter({ hasText: 'dashboard.html' });
+    await card.getByText('Can run code. Relay never opens it; save it only if you expected it.').waitFor();
+    await person.picture('files-cards');
+    expect(await axeFindings(person)).toEqual([]);
+    const download = person.page.waitForEvent('download');
+    await card.getByRole('button', { name: 'Download' }).click();
+    const saved = await download;
+    expect(saved.suggestedFilename()).toBe('dashboard.html');
+    expect(readFileSync(await saved.path(), 'utf8')).toBe(page);
+    expect(await person.page.title()).not.toBe('ran');
+    expect(
+      await person.page
+        .locator('[data-kind=file]')
+        .filter({ hasText: 'report.xlsx' })
+        .getByText('Can run code')
+        .count(),
+    ).toBe(0);
+  });
+
+  it('wait for their machine, survive a reload, and continue where they stopped', async () => {
+    const message = person.page.getByLabel('Message', { exact: true });
+    held = [];
+    await choose({ name: 'may.csv', bytes: 12 });
+    await message.fill('And May');
+    while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await daemon.drop();
+    held = undefined;
+    await chips().getByText('waits for').waitFor();
+    await person.page.getByText('This device keeps the file until then.').waitFor();
+    await person.page.reload();
+    await chips().getByText('may.csv').waitFor();
+    daemon = answers(await connectDaemon(relay.relay, { registration, headers }));
+    await message.press('Enter');
+    const task = await daemon.next('task_resume');
+    const [id] = task['files'] as [string];
+    expect(files.get(id)?.bytes.length).toBe(12);
+    await chips().waitFor({ state: 'detached' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'files', result: 'Here:' });
+    files = new Map();
+  });
+
+  it('can be asked for with a sentence that the person can edit', async () => {
+    await person.page.getByRole('button', { name: 'Add photos or files' }).click();
+    await person.page.getByRole('button', { name: 'Ask for a file' }).click();
+    expect(await person.page.getByLabel('Message', { exact: true }).inputValue()).toBe('Put the file into .relay/out.');
+  });
+});
