@@ -200,6 +200,13 @@ describe('a schedule', () => {
     expect(rows).toEqual([]);
   });
 
+  it('pauses with its session, as soon as that is archived', async () => {
+    const session = await idleSession(relay, daemon, app, `archived-${++number}`);
+    const schedule = await created({ sessionId: session });
+    await relay.call('updateSession', { params: { id: session }, body: { archived: true } });
+    expect(await read(schedule.id)).toMatchObject({ paused: true, pausedFor: 'archived', next: [] });
+  });
+
   it('refuses rules, places and settings that do not exist, and the 51st', async () => {
     for (const [more, status, code] of [
       [{ cron: '* * * * *' }, 400, 'SCHEDULE_TOO_OFTEN'],

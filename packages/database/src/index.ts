@@ -25,6 +25,7 @@ export { turnFunctions } from './turn-functions.ts';
 export * from './prompts.ts';
 export * from './claims.ts';
 export * from './held.ts';
+export type { Failure } from './notified-failures.ts';
 export { devicesWithResetLimits, releaseLimits } from './session-status.ts';
 export * from './continuations.ts';
 export * from './later.ts';

@@ -113,7 +113,8 @@ export async function createSchedule(
   return changed(deps, userId, id);
 }
 
-async function publishCount({ database, publisher }: Operations, userId: string): Promise<void> {
+/** Apps read the schedules again. */
+export async function publishCount({ database, publisher }: Operations, userId: string): Promise<void> {
   await publisher.append(userId, { type: 'later_changed', count: await countLater(database, userId) }, 'x');
 }
 
