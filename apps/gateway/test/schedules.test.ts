@@ -207,6 +207,15 @@ describe('a schedule', () => {
     expect(await read(schedule.id)).toMatchObject({ paused: true, pausedFor: 'archived', next: [] });
   });
 
+  it('shows the next times of a rule before it exists, as they come true', async () => {
+    const preview = (cron: string) => relay.call('previewSchedule', { query: { cron, zone: 'Africa/Casablanca' } });
+    const { body } = await preview('30 7 * * 1-5');
+    expect(body.next).toHaveLength(3);
+    expect(await created({ cron: '30 7 * * 1-5', zone: 'Africa/Casablanca' })).toMatchObject({ next: body.next });
+    expect(await preview('* * * * *')).toMatchObject({ status: 400, body: { code: 'SCHEDULE_TOO_OFTEN' } });
+    expect(await preview('@daily')).toMatchObject({ status: 400, body: { code: 'INVALID_SCHEDULE' } });
+  });
+
   it('refuses rules, places and settings that do not exist, and the 51st', async () => {
     for (const [more, status, code] of [
       [{ cron: '* * * * *' }, 400, 'SCHEDULE_TOO_OFTEN'],

@@ -1,5 +1,5 @@
 /** Loads the parts of messages with a time, each with its texts, which no other chunk names. */
-import { language, words } from '../catalogue.ts';
+import { language, loadWords, words } from '../catalogue.ts';
 import { pseudoLanguage } from '../languages/language.ts';
 
 const files = {
@@ -17,4 +17,4 @@ export const dialog = async () => (await withWords(import('./dialog.tsx'))).Late
 export const byItself = async () => (await withWords(import('./by-itself.tsx'))).ByItself;
 export const chips = async () => (await withWords(import('./chips.tsx'))).LaterChips;
 export const limitCard = async () => (await withWords(import('./limit-card.tsx'))).LimitCard;
-export const page = async () => (await withWords(import('./page.tsx'))).Later;
+export const page = async () => (await Promise.all([withWords(import('./page.tsx')), loadWords('controls')]))[0].Later;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Device, Schedule, ScheduleRun } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
-import { fullTime, momentOf, timeOf, words } from '../catalogue.ts';
+import { fullTime, momentOf, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { Pencil } from '../transcript/icons.tsx';
 import { useAction } from '../ui/action.ts';
@@ -12,17 +12,8 @@ import { nameOfAgent } from '../ui/agents.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { X } from '../ui/icons.tsx';
 import { Problem } from '../ui/notice.tsx';
-import { formOf } from './rule.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
-
-/** `Every weekday 7:30 AM`; the five fields of another rule. */
-function ruleOf(cron: string): string {
-  const { every, time, hours } = formOf(cron);
-  if (every === 'rule') return cron;
-  return every === 'hours'
-    ? words.later.everyHours(hours)
-    : `${words.later.every[every]} ${timeOf(`2026-01-01T${time}`)}`;
-}
+import { ruleOf } from './schedule-words.ts';
 
 function LastRun({ run, machine }: { run: ScheduleRun; machine: string }) {
   const { later } = words;

@@ -4,17 +4,22 @@ const at = (now: Date, days: number, hours: number) =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hours);
 
 export interface Offered {
-  name: 'hour' | 'tonight' | 'tomorrow';
+  name: 'hour' | 'tonight' | 'tomorrow' | 'reset';
   at: Date;
 }
 
+/** The relay takes a time that is at least so far ahead; an agent takes messages some time after its limit has reset. */
+const marginMs = 60_000;
+
 /** Tonight is offered until an hour before. A time that the clock skips is the same span after the gap. */
-export function offeredAt(now: Date): Offered[] {
+export function offeredAt(now: Date, resetsAt = ''): Offered[] {
   const tonight = at(now, 0, 20);
+  const reset = Date.parse(resetsAt);
   return [
     { name: 'hour', at: new Date(now.getTime() + 3_600_000) },
     ...(tonight.getTime() - now.getTime() > 3_600_000 ? [{ name: 'tonight' as const, at: tonight }] : []),
     { name: 'tomorrow', at: at(now, 1, 9) },
+    ...(reset > now.getTime() ? [{ name: 'reset' as const, at: new Date(reset + marginMs) }] : []),
   ];
 }
 

@@ -24,6 +24,7 @@ import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { FolderField } from './folder-field.tsx';
 import { firstMachine, readLastChoice, rememberChoice } from './last-choice.ts';
+import { StartLater } from './start-later.tsx';
 
 const Controls = loadedLater(
   async () => (await Promise.all([import('./new-session-controls.tsx'), loadWords('controls')]))[0].NewSessionControls,
@@ -79,13 +80,14 @@ function Form({ devices }: { devices: Device[] }) {
   const takes = takesImages(device);
   const [settings, setSettings] = useState<readonly MessageSetting[]>([]);
   const hasControls = device.capabilities.includes('controls');
-  const start = useAction(async () => {
+  const start = useAction(async (notBefore?: string) => {
     const attached = takes ? images.all : [];
     const body = {
       deviceId: device.id,
       message,
       ...(agent === agents[0] ? {} : { agentType: agent.agentType }),
       ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
+      ...(notBefore === undefined ? {} : { notBefore }),
       ...(hasControls && settings.length > 0 ? { settings: [...settings] } : {}),
     };
     const what = JSON.stringify([body, attached.map(({ previewUrl }) => previewUrl)]);
@@ -100,7 +102,7 @@ function Form({ devices }: { devices: Device[] }) {
     rememberChoice(device.id, agent.agentType, projectPath.trim());
     // Sessions started here are watched; if watching fails, the session goes on all the same.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
-    navigate(sessionPath(id), { replace: true, state: { first } });
+    navigate(sessionPath(id), { replace: true, state: notBefore === undefined ? { first } : {} });
   });
   const submit = submitting(() => message.trim() !== '' && start.run());
   const onKeyDown = (event: KeyboardEvent) => {
@@ -182,6 +184,13 @@ function Form({ devices }: { devices: Device[] }) {
       <Problem refusal={start.refusal} />
       <div className="actions send">
         {takes && <ImagePicker images={images} input={picker} />}
+        {images.all.length === 0 && (
+          <StartLater
+            place={{ device, agentType: agent.agentType, projectPath: projectPath.trim() }}
+            {...{ message, start }}
+            onRepeated={forgetMessage}
+          />
+        )}
         <Submit busy={start.busy} busyText={words.start.starting}>
           {words.start.start}
         </Submit>
