@@ -22,7 +22,7 @@ beforeAll(async () => {
   receiver = await startPushReceiver();
   const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
   relay = await startRelay({ transports: [], config });
-  daemon = await connectDaemon(relay, { capabilities: ['limits'] });
+  daemon = await connectDaemon(relay);
 });
 afterAll(async () => {
   await relay.stop();
@@ -87,7 +87,7 @@ it('43: pushes a missed run and a message that expired, with the reason', async 
 
 it('43: pushes a usage limit with the time of its reset', async () => {
   const shown = await address('en');
-  daemon = await connectDaemon(relay, { capabilities: ['limits'] });
+  daemon = await connectDaemon(relay);
   await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'plant a hedge' } });
   const { task_id: taskId } = await daemon.next('task_start');
   const limit = { name: 'five_hour', resets_at: new Date(Date.now() + 7_200_000).toISOString(), source: 'figures' };
