@@ -88,7 +88,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await chips().getByRole('button', { name: 'Don’t send “Then sum up”' }).click();
     await chips().getByText('Then sum up').waitFor({ state: 'detached' });
 
-    await person.goto('/later');
+    await person.page.getByRole('link', { name: /^Later 1$/ }).click();
     const list = person.page.getByRole('list', { name: 'Later' });
     await list.getByText('Run the slow tests').waitFor();
     await list.getByRole('button', { name: /Change the time of/ }).click();

@@ -36,6 +36,7 @@ const Empty = (props: ComponentProps<typeof Nothing>) => (
 );
 const SelectionBar = loadedLater(async () => (await import('./selection-bar.tsx')).SelectionBar, Unloaded);
 
+const LaterLink = loadedLater(async () => (await import('../later/load.ts')).link());
 const FilterMenu = loadedLater(async () => (await import('./filter-menu.tsx')).FilterMenu);
 const MessageHits = loadedLater(
   async () => (await Promise.all([import('./message-hits.tsx'), loadWords('keys')]))[0].MessageHits,
@@ -143,6 +144,11 @@ export function Side({ isHome }: { isHome: boolean }) {
     field.current?.focus();
   };
 
+  const laterLink = isDrawn && (
+    <Suspense>
+      <LaterLink isRow={!isWide} />
+    </Suspense>
+  );
   const row = (session: Session) => (
     <Row
       key={session.id}
@@ -201,6 +207,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         </>
       )}
       <FilterLine filter={filter} device={deviceOf(filter.device)} onClear={show} />
+      {!isWide && laterLink}
       <div className="scroll" ref={box} onScroll={onScroll}>
         {list.kind === 'loading' && <Skeleton text={words.list.loading} />}
         {list.kind === 'failed' && <Problem refusal={list.refusal} onRetry={list.reload} />}
@@ -232,7 +239,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         <Problem refusal={pages.refusal} onRetry={() => void pages.run()} />
       </div>
       {later.text !== undefined && <UndoToast text={later.text} onUndo={later.undo} />}
-      <Foot devices={devices} />
+      <Foot devices={devices}>{isWide && laterLink}</Foot>
     </div>
   );
 }

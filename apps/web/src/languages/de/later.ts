@@ -1,5 +1,5 @@
 /** Deutsch: Worte der Nachrichten mit einer Zeit. */
-import { plural } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 import type { words as english } from '../en/later.ts';
 
 /** Limits by the name that agents report. */
@@ -17,6 +17,8 @@ export const words: typeof english = {
     once: 'Einmal',
     again: 'Wiederholen',
     next: 'Als Nächstes',
+    waiting: (count) => number(count),
+    nextAt: (time) => `als Nächstes ${time}`,
     reset: (time) => `Wenn das Limit endet (${time})`,
     changeZone: 'Ändern',
     eachTime: 'Jedes Mal',

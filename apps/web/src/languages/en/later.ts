@@ -1,5 +1,5 @@
 /** English texts of messages with a time. */
-import { plural } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 
 /** Limits by the name that agents report. */
 const limits: Readonly<Record<string, string>> = { five_hour: '5-hour limit', seven_day: 'Weekly limit' };
@@ -16,6 +16,8 @@ export const words = {
     once: 'Once',
     again: 'Repeat',
     next: 'Next',
+    waiting: (count: number) => number(count),
+    nextAt: (time: string) => `next ${time}`,
     reset: (time: string) => `When the limit resets (${time})`,
     changeZone: 'Change',
     eachTime: 'Each time',
