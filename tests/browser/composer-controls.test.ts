@@ -198,6 +198,11 @@ describeWith('chromium', 'the controls of the composer', () => {
 
   it('5: a mode that never asks needs one confirmation and shows in red; "Ask again" does not', async () => {
     await permissions().click();
+    const changed = person.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await sheet()
+      .getByRole('radio', { name: /Accept edits/ })
+      .check();
+    await changed;
     await sheet()
       .getByRole('radio', { name: /Bypass/ })
       .click();
@@ -220,13 +225,16 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
     expect(await faults()).toEqual([]);
     await person.picture('full-access');
+    // Back to the mode before it.
     await person.click('Ask again');
-    await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
+    await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
   });
 
   it('7: a change in another app appears in this one', async () => {
-    settings[0]!.value = 'acceptEdits';
+    settings[0]!.value = 'default';
     daemon.send({ type: 'settings_activity', session_id: 'native/1' });
+    await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
+    await person.page.getByLabel('Message').press('Shift+Tab');
     await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
     await person.page.getByLabel('Message').press('Shift+Tab');
     await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
