@@ -77,7 +77,7 @@ onBoth('messages with a time', (open) => {
     });
   });
 
-  it('3.5: releases 1,000 messages once each and none early, while writers die before their commit', async () => {
+  it('3.5: releases 1,000 messages once, never early, while writers die before their commit', async () => {
     const sessions: string[] = [];
     for (let n = 0; n < 8; n += 1) sessions.push((await begin(['a', 'b', 'c', 'd'][n % 4]!)).key);
     // The first thousand is due.
