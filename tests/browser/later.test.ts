@@ -76,7 +76,12 @@ describeWith('chromium', 'a message for a later time', () => {
     await field().fill('At last report');
     await person.page.keyboard.press('Control+Shift+L');
     await dialog.getByLabel('Date and time').fill(tomorrowNoon());
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('Time zone').selectOption('Asia/Tokyo');
+    const request = person.page.waitForRequest((sent) => sent.method() === 'POST' && /\/messages$/.test(sent.url()));
     await dialog.getByRole('button', { name: 'Send later' }).click();
+    const { notBefore } = (await request).postDataJSON() as { notBefore: string };
+    expect(Date.parse(notBefore)).toBe(Date.parse(`${tomorrowNoon()}+09:00`));
     await chips().getByText('At last report').waitFor();
     await dialog.waitFor({ state: 'detached' });
     expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
@@ -88,6 +93,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await chips().getByRole('button', { name: 'Don’t send “Then sum up”' }).click();
     await chips().getByText('Then sum up').waitFor({ state: 'detached' });
 
+    await everyLook(person, 'later-link');
     await person.page.getByRole('link', { name: /^Later 1$/ }).click();
     const list = person.page.getByRole('list', { name: 'Later' });
     await list.getByText('Run the slow tests').waitFor();
@@ -225,6 +231,8 @@ describeWith('chromium', 'a message for a later time', () => {
     await list.getByRole('button', { name: /^Pause/ }).click();
     await list.getByText('Paused').waitFor();
     await list.getByText('Two fixed.').waitFor();
+    await list.getByText('Sessions of this schedule').click();
+    await list.locator('details').getByRole('link', { name: /✓/ }).waitFor();
     await everyLook(person, 'scheduled');
     expect(await axeFindings(person)).toEqual([]);
     await list.getByRole('button', { name: /^Edit/ }).click();

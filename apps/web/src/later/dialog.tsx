@@ -9,7 +9,8 @@ import { loadedLater } from '../ui/loaded-later.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { Sheet } from '../ui/sheet.tsx';
 import type { Place } from './repeat-form.tsx';
-import { boundsAt, fieldValue, offeredAt } from './times.ts';
+import { boundsAt, fieldValue, momentIn, offeredAt, zoneHere } from './times.ts';
+import { ZoneField } from './zone-field.tsx';
 import '../styles/later.css';
 
 const RepeatForm = loadedLater(
@@ -77,7 +78,7 @@ function Once({ kind, busy, refusal, resetsAt, onChoose }: LaterDialogProps & { 
   const nameOf = ({ name, at }: (typeof offered)[number]) =>
     name === 'hour' ? words.later.hour : words.later[name](timeOf(at.toISOString()));
   const choose = (at: Date) => busy || onChoose(at.toISOString());
-  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const [zone, setZone] = useState(zoneHere);
   return (
     <>
       <div className="times">
@@ -89,7 +90,7 @@ function Once({ kind, busy, refusal, resetsAt, onChoose }: LaterDialogProps & { 
       </div>
       <form
         onSubmit={submitting((): void => {
-          if (value !== '') choose(new Date(value));
+          if (value !== '') choose(momentIn(zone, value));
         })}
       >
         <label>
@@ -97,12 +98,12 @@ function Once({ kind, busy, refusal, resetsAt, onChoose }: LaterDialogProps & { 
           <input
             type="datetime-local"
             required
-            {...boundsAt(now)}
+            {...(zone === zoneHere() && boundsAt(now))}
             value={value}
             onChange={({ target }) => setValue(target.value)}
           />
         </label>
-        <p className="fine">{words.later.zone(zone)}</p>
+        <ZoneField zone={zone} onZone={setZone} />
         <Problem refusal={refusal} />
         <button type="submit" className="primary" aria-disabled={busy}>
           {words.later[kind]}

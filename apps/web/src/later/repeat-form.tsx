@@ -12,6 +12,8 @@ import { RepeatSettings } from './repeat-settings.tsx';
 import { cronOf, formOf, newForm } from './rule.ts';
 import { RuleFields } from './rule-fields.tsx';
 import { ruleOf, timeIn } from './schedule-words.ts';
+import { zoneHere } from './times.ts';
+import { ZoneField } from './zone-field.tsx';
 
 /** Where the runs work. `session`: each run can continue it. */
 export interface Place {
@@ -60,9 +62,7 @@ export function RepeatForm({ place, message, schedule, onSaved, children }: Repe
   const { client } = useRooms();
   const { device, agentType, projectPath, session } = place;
   const [form, setForm] = useState(schedule ? formOf(schedule.cron) : newForm);
-  const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const [zone, setZone] = useState(schedule?.zone ?? here);
-  const [hasZone, setHasZone] = useState(zone !== here);
+  const [zone, setZone] = useState(schedule?.zone ?? zoneHere());
   const [isSame, setSame] = useState(false);
   const [waitSeconds, setWait] = useState(schedule?.waitSeconds ?? twoHours);
   const ofAgent = `${device.id} ${agentType}`;
@@ -74,7 +74,7 @@ export function RepeatForm({ place, message, schedule, onSaved, children }: Repe
   const cron = cronOf(form);
   const save = useRecentAction(async () => {
     const body = {
-      ...{ message, cron, zone: zone.trim(), waitSeconds },
+      ...{ message, cron, zone, waitSeconds },
       ...((chosen || isOther) && { settings: [...(chosen?.settings ?? [])], dangerous: chosen?.dangerous === true }),
       ...(session && isSame ? {} : { projectPath }),
     };
@@ -111,20 +111,7 @@ export function RepeatForm({ place, message, schedule, onSaved, children }: Repe
         </p>
       )}
       <RuleFields form={form} onChange={(changed) => setForm({ ...form, ...changed })} />
-      {hasZone ? (
-        <label>
-          {text.timeZone}
-          <input type="text" required value={zone} onChange={({ target }) => setZone(target.value)} />
-        </label>
-      ) : (
-        <p className="fine">
-          {text.zone(here)}{' '}
-          <button type="button" className="link" onClick={() => setHasZone(true)}>
-            {text.changeZone}
-          </button>
-        </p>
-      )}
-      {zone !== here && <p className="fine">{text.zone(here)}</p>}
+      <ZoneField zone={zone} onZone={setZone} />
       {session && (
         <fieldset>
           <legend>{text.eachTime}</legend>
@@ -148,7 +135,7 @@ export function RepeatForm({ place, message, schedule, onSaved, children }: Repe
           onChosen={(settings, dangerous) => setChoice({ of: ofAgent, settings, dangerous })}
         />
       )}
-      <NextTimes cron={cron} zone={zone.trim()} />
+      <NextTimes cron={cron} zone={zone} />
       <p className="fine">
         {text.asAlways} {!hasControls ? text.decides(device.name) : !chosen?.dangerous && text.asks}
       </p>

@@ -12,6 +12,7 @@ import { nameOfAgent } from '../ui/agents.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { X } from '../ui/icons.tsx';
 import { Problem } from '../ui/notice.tsx';
+import { useResource } from '../ui/resource.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { ruleOf } from './schedule-words.ts';
 
@@ -27,6 +28,28 @@ function LastRun({ run, machine }: { run: ScheduleRun; machine: string }) {
       {run.sessionId === undefined ? text : <Link href={sessionPath(run.sessionId)}>{text}</Link>}
       {more !== '' && ` · ${more}`}
     </span>
+  );
+}
+
+/** Its newest runs, each with its session; they load when they are opened. */
+function Runs({ id, machine }: { id: string; machine: string }) {
+  const { client } = useRooms();
+  const [isOpen, setOpen] = useState(false);
+  const found = useResource(`${id} ${isOpen}`, async () =>
+    isOpen ? (await client.call('listScheduleRuns', { params: { id } })).runs : [],
+  );
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{words.later.sessions}</summary>
+      <Problem refusal={found.kind === 'failed' ? found.refusal : undefined} />
+      <ul>
+        {(found.kind === 'ready' ? found.value : []).map((run) => (
+          <li key={run.dueAt}>
+            <LastRun run={run} machine={machine} />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -95,6 +118,7 @@ export function ScheduleItem({ schedule, devices, onChanged }: ScheduleItemProps
         <IconButton icon={Pencil} label={later.edit(short)} onClick={() => setOpen(true)} />
         <IconButton icon={X} label={later.removeSchedule(short)} onClick={() => void act.run('remove')} />
       </span>
+      {schedule.lastRun && <Runs id={schedule.id} machine={machine} />}
       <Problem refusal={act.refusal} />
       {isOpen && (
         <ScheduleDialog

@@ -23,6 +23,17 @@ export function offeredAt(now: Date, resetsAt = ''): Offered[] {
   ];
 }
 
+export const zoneHere = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The moment at which the wall clock of a zone shows the value of a field. A time that the clock skips is the same span after the gap. */
+export function momentIn(zone: string, value: string): Date {
+  const reading = Date.parse(`${value}Z`);
+  const wall = (ms: number) =>
+    Date.parse(`${new Date(ms).toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T')}Z`);
+  const first = reading - (wall(reading) - reading);
+  return new Date(reading - (wall(first) - first));
+}
+
 const two = (number: number) => String(number).padStart(2, '0');
 
 /** For a field of the kind `datetime-local`. */

@@ -48,7 +48,7 @@ export const Skeleton = ({ text }: { text: string }) => (
 );
 
 const Online = ({ devices }: { devices: readonly Device[] }) => (
-  <span className="faint num">
+  <span className="faint num cut">
     {words.shell.onlineOf(devices.filter(({ status }) => status === 'online').length, devices.length)}
   </span>
 );

@@ -84,6 +84,7 @@ export const words: typeof english = {
     asks: 'Kein Modus ohne Rückfragen wird benutzt.',
     decides: (machine) => `${machine} entscheidet über Erlaubnisse.`,
     nights: 'In der Nacht der Zeitumstellung läuft nichts doppelt.',
+    sessions: 'Sitzungen dieses Zeitplans',
     runNow: 'Jetzt ausführen',
     pause: 'Pausieren',
     resume: 'Fortsetzen',

@@ -81,6 +81,7 @@ export const words = {
     asks: 'Runs never use a mode that doesn’t ask.',
     decides: (machine: string) => `${machine} decides about permissions.`,
     nights: 'In the night when clocks change, nothing runs twice.',
+    sessions: 'Sessions of this schedule',
     runNow: 'Run now',
     pause: 'Pause',
     resume: 'Resume',
