@@ -116,7 +116,7 @@ describe('a schedule', () => {
     expect(starts(old.message)).toBe(0);
   });
 
-  it('waits for a device as long as chosen, and is missed then', async () => {
+  it('waits for a device as long as chosen, and is missed then, or runs once when it is back', async () => {
     const away = await connectDaemon(relay);
     const { deviceId } = away;
     await away.close();
@@ -133,6 +133,16 @@ describe('a schedule', () => {
     const { body } = await relay.call('listInbox', {});
     expect(body.items.filter((item) => item.taskId === taskId)).toEqual([]);
     expect(body.items.filter(({ scheduleId }) => scheduleId === waits.id)).toHaveLength(1);
+
+    const returns = await created({ deviceId });
+    await comeDue(returns.id);
+    await settled(returns.id, 'started');
+    const back = await connectDaemon(relay, { registration: away.registration });
+    const frame = await back.next('task_start', ({ instruction }) => instruction === returns.message);
+    back.event(frame.task_id as string, 'SESSION_STARTED', { session_id: `repeated-${++native}` });
+    back.event(frame.task_id as string, 'TASK_COMPLETE', { result: 'done' });
+    expect(await settled(returns.id, 'done')).toMatchObject({ taskId: frame.task_id });
+    expect(back.inbox.count('task_start', ({ instruction }) => instruction === returns.message)).toBe(1);
   });
 
   it('pauses after five runs that did not work, until its person resumes it', async () => {

@@ -1,6 +1,8 @@
 /** The link to messages with a time and schedules: below the list of sessions, on a phone above it. A chunk of its own. */
+import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { momentOf, words } from '../catalogue.ts';
+import { keepStored } from '../forget.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { Clock } from '../ui/icons.tsx';
 import { useResource } from '../ui/resource.ts';
@@ -16,6 +18,10 @@ export function LaterLink({ isRow }: { isRow: boolean }) {
     if (isAbout || frame.type === 'later_changed') found.reload();
   });
   const count = tasks.length + schedules.length;
+  const isReady = found.kind === 'ready';
+  useEffect(() => {
+    if (isReady) keepStored('later', count > 0 ? 'yes' : null);
+  }, [isReady, count]);
   if (count === 0) return null;
   const times = [...tasks.map(({ notBefore }) => notBefore), ...schedules.flatMap(({ nextAt }) => nextAt ?? [])];
   const [next] = times.toSorted();

@@ -7,6 +7,7 @@ import { loadWords, words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useSessionInPath } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
+import { useFrames } from '../rooms.ts';
 import { useNamedDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
@@ -49,6 +50,15 @@ function useGrouping(): [Grouping, (by: Grouping) => void] {
     keepStored('grouping', next);
   };
   return [by, group];
+}
+
+/** Whether the person has messages with a time or schedules, as this browser knows: a request would delay each page. */
+function useHasLater(sessions: readonly Session[]): boolean {
+  const [has, setHas] = useState(() => readStored('later') === 'yes');
+  useFrames((frame) => {
+    if (frame.type === 'later_changed') setHas(frame.count > 0);
+  });
+  return has || sessions.some((session) => session.later !== undefined);
 }
 
 /** The row that is now where the lost one was. */
@@ -112,6 +122,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const search = useSearch(text, filter, all, devices);
   const changes = useChanges();
   const { later } = changes;
+  const hasLater = useHasLater(all);
   const openId = useSessionInPath() || undefined;
   const inbox = useInbox();
   const isWide = useWide();
@@ -144,7 +155,7 @@ export function Side({ isHome }: { isHome: boolean }) {
     field.current?.focus();
   };
 
-  const laterLink = isDrawn && (
+  const laterLink = hasLater && isDrawn && (
     <Suspense>
       <LaterLink isRow={!isWide} />
     </Suspense>
