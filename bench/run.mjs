@@ -17,6 +17,7 @@ import { longTurn } from './suites/long-turn.mjs';
 import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
+import { purge } from './suites/purge.mjs';
 import { push } from './suites/push.mjs';
 import { reports } from './suites/reports.mjs';
 import { requests } from './suites/requests.mjs';
@@ -47,6 +48,7 @@ const asked = {
   neighbours,
   edge,
   push,
+  purge,
   churn,
   soak,
   'long-turn': longTurn,
@@ -76,6 +78,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   neighbours: requests of others while one person attacks
                   edge: HAProxy as shipped, with TLS: what a socket, a connection and an event take there
                   push: notifications to a thousand browsers, and others meanwhile
+                  purge: PostgreSQL's processor time for each task that the daily purge deletes
                   transcript: a page from a long file and the memory of a long turn at a daemon,
                   and a frame of a transcript next to output of the same size
                   long-turn: a turn of 20,000 updates in ten minutes of real time, and the memory of

@@ -101,7 +101,9 @@ function readSource(path, text) {
   visit(source);
   for (const statement of source.statements) {
     const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
-    if (!modifiers.some(({ kind: modifier }) => modifier === ts.SyntaxKind.ExportKeyword)) continue;
+    const has = (kind) => modifiers.some((modifier) => modifier.kind === kind);
+    // Importers choose the name of a default export.
+    if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) continue;
     if (ts.isVariableStatement(statement)) {
       for (const { name } of statement.declarationList.declarations)
         for (const part of ts.isIdentifier(name) ? [name] : name.elements.map((element) => element.name))

@@ -246,7 +246,7 @@ describeWith('kubectl', 'every alert', () => {
 
   it('has a runbook, and every runbook an alert', async () => {
     const folder = join(root, 'docs/runbooks');
-    const pages = (await readdir(folder)).filter((name) => name.endsWith('.md') && name !== 'README.md');
+    const pages = (await readdir(folder)).filter((name) => name.startsWith('Relay'));
     expect(pages.sort()).toEqual([...rules, ...neighbours].map(({ alert }) => `${alert}.md`).sort());
     for (const page of pages) {
       const text = await readFile(join(folder, page), 'utf8');

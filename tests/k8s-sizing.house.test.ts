@@ -16,7 +16,6 @@ interface Size {
   apis: number;
   statementsPerSecond: number;
   redisShards: number;
-  partitioned: boolean;
 }
 
 const file = fileURLToPath(new URL('../bench/model.mjs', import.meta.url));
@@ -29,11 +28,18 @@ describe('the sizing model', () => {
     expect(page).toContain(`<!-- prettier-ignore -->\n${await model()}\n<!-- model: end -->`);
   });
 
-  it('shows the limits of one Redis, and of an unpartitioned table of tasks', async () => {
-    const [redis = '', table = ''] = [...(await model()).matchAll(/up to ([\d,]+)/g)].map(([, most]) => most);
-    const around = (most: string) => [0.95, 1.05].map((share) => Number(most.replaceAll(',', '')) * share).join();
-    expect((await sizes('--daemons', around(redis))).map(({ redisShards }) => redisShards)).toEqual([1, 2]);
-    expect((await sizes('--daemons', around(table))).map(({ partitioned }) => partitioned)).toEqual([false, true]);
+  it('shows the limit of one Redis', async () => {
+    const [, redis = ''] = /up to ([\d,]+)/.exec(await model()) ?? [];
+    const around = [0.95, 1.05].map((share) => Number(redis.replaceAll(',', '')) * share).join();
+    expect((await sizes('--daemons', around)).map(({ redisShards }) => redisShards)).toEqual([1, 2]);
+  });
+
+  it('simulates faults with the figures of docs/performance.md, and prints the table of docs/operations.md', async () => {
+    const faults = fileURLToPath(new URL('../bench/faults.mjs', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [faults]);
+    expect(stdout.trim().split('\n')).toHaveLength(7);
+    const page = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');
+    expect(page).toContain(`<!-- prettier-ignore -->\n${stdout}\n<!-- /faults -->`);
   });
 
   it('returns larger sizes for higher rates', async () => {

@@ -45,7 +45,7 @@ describeWith('chromium', 'registration keys', () => {
     await person.click('Make a key');
     const command = page.getByLabel('the command that registers with the key', { exact: true });
     await command.waitFor();
-    const [, key] = /^RELAY_DAEMON_KEY=(\S+) ~\/\.local\/bin\/relay-daemon register --server /.exec(
+    const [, key] = /^curl -fsSL \S+\/install\.sh \| RELAY_DAEMON_KEY=(\S+) sh -s -- --service$/.exec(
       (await command.textContent())!,
     )!;
     await person.text('0 of 2 used');

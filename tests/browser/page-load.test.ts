@@ -21,7 +21,7 @@ describeWith('chromium', 'loading a page', () => {
   const asked: string[] = [];
 
   beforeAll(async () => {
-    relay = await startBrowserRelay();
+    relay = await startBrowserRelay({ OPERATOR_CONTACT: 'mailto:ops@example.org' });
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
     await person.createAccount(relay.setupLink, 'ada@example.com');
@@ -61,7 +61,7 @@ describeWith('chromium', 'loading a page', () => {
     await person.page.waitForLoadState('networkidle');
   };
 
-  it('W9: makes at most six requests, each list once', async () => {
+  it('W9, D8: makes at most six requests, each list once', async () => {
     await live(() => person.goto('/sessions'));
     await person.page.getByRole('link', { name: /Water the garden/ }).waitFor();
     expect(asked).toEqual([...new Set(asked)]);
@@ -140,6 +140,8 @@ describeWith('chromium', 'loading a page', () => {
     const visitor = await newPerson(browser, relay.url);
     await visitor.goto('/sign-in');
     await visitor.text('Forgot your password? Ask the operator of this relay.');
+    const link = visitor.page.getByRole('link', { name: 'the operator of this relay' });
+    expect(await link.getAttribute('href')).toBe('mailto:ops@example.org');
     await visitor.context.close();
   });
 });

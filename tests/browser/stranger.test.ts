@@ -2,17 +2,19 @@
  * The first steps of a person who has just started a relay: an account, a machine, a first answer. Uses the real
  * programs.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { describeWith } from '@relay/testing/needs';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, startBrowserRelay } from './browser.ts';
+import { type BrowserRelay, type Person, launchBrowser, newPerson, phone, pictures, startBrowserRelay } from './browser.ts';
 
+const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../apps/daemon/bin/relay-daemon.js', import.meta.url));
 
 describeWith('chromium', 'a stranger', () => {
@@ -72,39 +74,56 @@ describeWith('chromium', 'a stranger', () => {
     return { said, exited };
   }
 
-  it('gets from the link on the console to a first answer of an agent', async () => {
+  /** Replaces systemd, which containers lack: starts the daemon in the background, and keeps its process id. */
+  const serviceManager = `#!/bin/sh
+case "$2" in
+  restart) "$HOME/.local/bin/relay-daemon" up >"$HOME/up.log" 2>&1 & echo $! >"$HOME/up.pid" ;;
+esac
+`;
+
+  it('gets from the link on the console to a first answer of an agent in nine actions', async () => {
+    const actions = ['start the relay'];
+    actions.push('open its link');
     await person.goto(relay.setupLink);
     await person.heading('Create the first account');
     await person.picture('stranger-1-setup');
+    actions.push('fill in the account');
     await person.createAccount(relay.setupLink, 'ada@example.com');
     await person.text(`curl -fsSL ${relay.url}/install.sh | sh`);
     await person.page.getByText('No terminal, or it stopped').click();
     await person.text(`~/.local/bin/relay-daemon register --server ${relay.url} --agent auto`);
     await person.picture('stranger-2-connect');
 
+    actions.push('run the line of the page');
     const registering = daemon('register', '--server', relay.url, '--agent-type', 'shell', '--name', 'My laptop');
     const [link] = await registering.said(/http\S+user_code=\S+/);
+    actions.push('open the link of the terminal');
     await person.goto(link);
     await person.text('My laptop');
     await person.picture('stranger-3-approve');
+    actions.push('approve');
     await person.click('Approve');
     await person.text('is approved.');
     expect(await registering.exited).toBe(0);
 
+    actions.push('start the service: Enter');
     daemon('run', '--agent', 'command', '--', 'sh');
     // The page of the code continues by itself.
     await person.heading('New session');
     await person.text('My laptop is online.');
     await person.picture('stranger-4-online');
 
+    actions.push('write a message');
     await person.page.getByLabel(/^What should/).fill('expr 6 + 36');
     await person.picture('stranger-5-message');
+    actions.push('send it');
     await person.click('Start session');
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
     // The turn has finished: its line is gone, and so is the Stop button.
     await person.page.locator('main[data-status="idle"]').waitFor();
     expect(await person.page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
     expect(await person.page.locator('.now-line').count()).toBe(0);
+    expect(actions).toHaveLength(9);
     await person.picture('stranger-6-answer');
     expect(person.complaints).toEqual([]);
   });
@@ -114,5 +133,29 @@ describeWith('chromium', 'a stranger', () => {
     await person.page.getByRole('article', { name: 'You' }).getByText('expr 6 + 36').waitFor();
     await person.page.getByRole('article', { name: 'Agent' }).getByText('42').waitFor();
     expect(await person.page.getByRole('article').count()).toBe(2);
+  });
+
+  it('connects a second machine in two actions', async () => {
+    const second = await mkdtemp(join(tmpdir(), 'relay-second-'));
+    const tools = join(second, 'tools');
+    await mkdir(tools);
+    await writeFile(join(tools, 'systemctl'), serviceManager, { mode: 0o755 });
+    try {
+      await person.goto('/devices/new');
+      await person.click('Approve it now');
+      await person.text('This line works once');
+      await pictures(person, 'stranger-7-second');
+      const line = await person.page.getByLabel('the command that installs', { exact: true }).innerText();
+      const env = { PATH: `${tools}:${process.env.PATH ?? ''}`, HOME: second };
+      const { stdout } = await run('sh', ['-c', line], { env });
+      expect(stdout).toContain('Installed and started');
+      await person.heading('New session');
+      await expect(run('sh', ['-c', line], { env: { ...env, HOME: tools } })).rejects.toThrow('key');
+    } finally {
+      const pid = Number(await readFile(join(second, 'up.pid'), 'utf8').catch(() => ''));
+      if (pid > 0) process.kill(pid);
+      await rm(second, { recursive: true, force: true, maxRetries: 5 });
+    }
+    expect(person.complaints).toEqual([]);
   });
 });

@@ -6,4 +6,4 @@ export type { Transport } from './notify/outbox.ts';
 export { createIdentity, type Identity } from './identity/identity.ts';
 export type { IdentityDeps } from './identity/deps.ts';
 export { peopleOf, type People } from './account/people.ts';
-export { rotatePushKey } from './push/rotate-key.ts';
+export { rotatePushKey } from './push/vapid.ts';

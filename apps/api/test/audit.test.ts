@@ -30,6 +30,24 @@ describe('the audit', () => {
   const auditOf = async (user: string) => (await relay.call('listAudit', { user })).body.entries;
   const actions = (entries: readonly AuditEntry[]) => entries.map(({ action }) => action);
 
+  it('W24: names the session that was started or watched, by its present id', async () => {
+    const daemon = await connectDaemon(relay, { user: 'gwen' });
+    const { id } = (
+      await relay.call('createSession', { user: 'gwen', body: { deviceId: daemon.deviceId, message: 'go' } })
+    ).body;
+    await relay.call('watch', { user: 'gwen', body: { sessionId: id } });
+    const { task_id: taskId } = await daemon.next('task_start');
+    daemon.event(String(taskId), 'SESSION_STARTED', { session_id: 'native' });
+    const target = id.replace(/PENDING-.*/, 'native');
+    await until('the session is named', async () =>
+      (await auditOf('gwen')).filter((entry) => entry.target === target).length === 2,
+    );
+    expect(actions((await auditOf('gwen')).filter((entry) => entry.target === target))).toEqual([
+      'watch',
+      'createSession',
+    ]);
+  });
+
   it('records every change with user, program, address, target and outcome, and without any text', async () => {
     const daemon = await connectDaemon(relay, { user: 'ada' });
     const created = await relay.call('createSession', {

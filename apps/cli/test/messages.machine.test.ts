@@ -25,7 +25,7 @@ describe('relay queue', () => {
     await daemon.next('task_resume', (frame) => frame.task_id === running);
     const tasks: string[] = [];
     for (const text of texts) tasks.push((await send(text)).taskId);
-    return { running, tasks };
+    return { id, running, tasks };
   };
   const queue = async (...more: string[]) => stage.own.json(['queue', 'line', ...more]);
 
@@ -40,11 +40,16 @@ describe('relay queue', () => {
   });
 
   it('removes queued messages, and reports messages that left the queue', async () => {
-    const { running, tasks } = await line('one', 'two');
+    const { id, running, tasks } = await line('one', 'two');
     const one = tasks[0]!;
     expect(await queue('remove', one)).toMatchObject({ exit: 0, taskId: one, state: 'cancelled' });
     expect(await queue('remove', running)).toMatchObject({ exit: 1, code: 'TASK_ALREADY_SENT' });
     expect(await queue('remove', 'nothing')).toMatchObject({ exit: 4, code: 'TASK_NOT_FOUND' });
+    expect((await queue('clear', one)).exit).not.toBe(0);
+    expect(textsOf(await queue('clear'))).toEqual([]);
+    await stage.person.relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, {
+      body: { content: 'three' },
+    });
     expect((await stage.own.run(['cancel', 'line', '--all'])).out).toBe(
       `Task ${running} is cancelled, and 1 queued behind it.\n`,
     );

@@ -194,8 +194,12 @@ describe('a message into a running turn', () => {
     expect(called().some((line) => line.startsWith('steer'))).toBe(false);
   });
 
-  it('is dropped when its turn completes before the agent read it', async () => {
-    const { connection } = await begin({ wasRead: () => false });
+  it.each([
+    ['is recorded', []],
+    ['is recorded late', [undefined, undefined]],
+  ])('is dropped when its turn completes before the agent read it, and the turn %s', async (_when, looks) => {
+    const known: (boolean | undefined)[] = [...looks];
+    const { connection } = await begin({ wasRead: () => (known.length > 0 ? known.pop() : false) });
     const sessionId = await running(connection, 'steerlate');
     steer(connection, sessionId, 'unread');
     expect(await connection.event('STEERED', 's1')).toMatchObject({ outcome: 'injected' });

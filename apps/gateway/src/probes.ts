@@ -1,5 +1,6 @@
-/** The probes of a gateway over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
+/** The probes of a gateway over plain HTTP, and its own readiness check: whether it lives and whether it should get work. Everything else is a WebSocket. */
 import type { RequestListener, ServerResponse } from 'node:http';
+import type { BackplaneInstance, Shared } from '@relay/backplane';
 import { RelayError, healthCapabilities, upgradeRequired } from '@relay/protocol';
 import type { ReadinessProbe } from '@relay/telemetry';
 
@@ -32,3 +33,15 @@ export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: 
     }
   };
 }
+
+const keptMs = 10_000;
+
+/**
+ * Readiness check: whether this gateway can claim devices now; rejects if the backplane refuses writes. A Redis with full memory still
+ * answers reads but refuses writes: existing connections stay, and no new peer can connect.
+ */
+export const claimsCheck = (backplane: Pick<BackplaneInstance, 'instance'> & Pick<Shared, 'put'>) => async () => {
+  const startedAt = performance.now();
+  await backplane.put(`ready:${backplane.instance}`, '1', keptMs);
+  return { ok: true, probeMs: performance.now() - startedAt };
+};

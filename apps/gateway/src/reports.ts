@@ -9,7 +9,6 @@ import type { FairShare } from './fair-share.ts';
 import type { HeldSessions } from './held-sessions.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { countLeftOut, readingOf } from './native-sessions.ts';
-import { inParts } from './parts.ts';
 import { createReportNews } from './report-news.ts';
 import type { Status } from './status.ts';
 import { newestFirst, reportFacts } from './translate.ts';
@@ -28,7 +27,7 @@ interface ReportDeps {
   held: HeldSessions;
 }
 
-export type Report = Received<FromDaemon<'report_sessions'>>;
+type Report = Received<FromDaemon<'report_sessions'>>;
 
 /** Reports of one person are written during a quarter of the time at most. */
 const restAfterPart = { factor: 3, maxMs: 2000 };
@@ -127,4 +126,22 @@ export function createReports(deps: ReportDeps): Reports {
       return status.checkSilent(connection).then(() => metrics.reports.inc({ outcome: 'same' }));
     },
   };
+}
+
+/** Entries of a report that are written in one transaction: some twenty milliseconds in the embedded database. */
+const together = 50;
+
+/**
+ * Hands over `items` in parts, in order, one after another; at least one, which is empty without items. `work` answers whether to go on.
+ * True: all were handed over.
+ */
+async function inParts<T>(
+  items: readonly T[],
+  work: (part: readonly T[], isLast: boolean) => Promise<boolean>,
+): Promise<boolean> {
+  for (let start = 0; ; start += together) {
+    const isLast = start + together >= items.length;
+    if (!(await work(items.slice(start, start + together), isLast))) return false;
+    if (isLast) return true;
+  }
 }

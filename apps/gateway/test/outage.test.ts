@@ -101,16 +101,16 @@ describe('an outage of the database', () => {
       hello: [{ type: 'status', running_tasks: [] }],
     });
     const { request_id } = await daemon.next('get_messages');
-    database.setDown(true);
-    const before = database.failures;
-    daemon.send({ type: 'messages', request_id, session_id: 'asked', messages: [], has_more: false });
-    await until(() => Promise.resolve(database.failures > before + 1));
-    database.setDown(false);
     daemon.socket.on('message', (data: Buffer) => {
       const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
       if (frame.type === 'get_messages')
         daemon.send({ type: 'messages', request_id: frame.request_id, messages: [], has_more: false });
     });
+    database.setDown(true);
+    const before = database.failures;
+    daemon.send({ type: 'messages', request_id, session_id: 'asked', messages: [], has_more: false });
+    await until(() => Promise.resolve(database.failures > before + 1));
+    database.setDown(false);
     await until(async () => (await readTask(relay, taskId)).state === 'failed');
     expect(await readTask(relay, taskId)).toMatchObject({ error: { code: 'TASK_LOST' } });
   });

@@ -40,14 +40,16 @@ Commands:
   invite                    prints a link for one new account; it expires after a week
   disable <email>           signs the person out everywhere and refuses to sign them in; their machines stay
   enable <email>            lets them sign in again
-  remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
+  remove <email or id> --yes
+                            deletes a person with their devices and sessions; this cannot be undone. The id, from the log, also
+                            names a person of another sign-in service
   remove-device <id> --yes  disconnects a machine and refuses its credential; its sessions leave the relay, not the machine
   rotate-push-key           makes a new key for push services; the old key works for its browsers for 90 more days
   setup-link                prints the link for the first account again
   status                    release, database, backplane, numbers of people and devices, and queued work
   devices [email]           devices of all people or of one person, last seen first (100)
   find <email or id>        the records of a person, session, task, device or request, without conversation text: devices, connections
-                            with close reasons, queue, outcomes, deliveries, audit; for a request, the queries for logs and traces
+                            with close reasons, queue, schedules, outcomes, deliveries, audit; for a request, the queries for logs and traces
   audit                     the newest 100 actions of operators: each command that changes something or shows a person
   queues                    devices with queued messages, oldest first (100)
   drain [gateway] [--over <minutes>]
@@ -190,14 +192,16 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
     run: (deps, email, options) => setDisabled(deps, email, false, options),
   },
   remove: {
-    takes: 'email',
+    takes: 'email or id',
     records: 'always',
-    run: async ({ people }, email, { json, yes }) => {
-      if (!yes) throw new Refused(`This deletes the account of ${email} and all its data. Add --yes to confirm.`);
-      if (!(await people.remove(email))) throw noSuch(email);
+    run: async ({ people }, person, { json, yes }) => {
+      if (!yes) throw new Refused(`This deletes the account of ${person} and all its data. Add --yes to confirm.`);
+      const id = await people.remove(person);
+      if (id === undefined)
+        throw new Refused(`${person} has neither an account nor a device. "relay-admin people" lists the accounts.`);
       return json
-        ? [JSON.stringify({ email, removed: true })]
-        : [`The account of ${email} and all its data are deleted.`];
+        ? [JSON.stringify({ id, removed: true })]
+        : [`The account ${id} and all its data are deleted. Delete it again after a restore of an older backup.`];
     },
   },
   'remove-device': {

@@ -39,6 +39,7 @@ function textOf(kind: string, id: string, found: Case): string[] {
     ...section('devices', found.devices),
     ...section('connections', found.connections),
     ...section('queue', found.queue),
+    ...section('schedules', found.schedules),
     ...section('outcomes', found.outcomes),
     ...section('deliveries', found.deliveries),
     ...section('audit', found.audit),

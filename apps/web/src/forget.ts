@@ -7,7 +7,7 @@ export const lastDatabase = 'relay-last';
 /** Holds the version of the number on the icon, for the worker. */
 export const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` and `sessionStorage` begin with it. */
-export const storedPrefix = 'relay.';
+const storedPrefix = 'relay.';
 /** Whether this browser stores the last pages read. A setting of the device: it survives the sign-out. */
 export const keepsName = 'last';
 

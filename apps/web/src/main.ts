@@ -1,6 +1,5 @@
 /** Starts the sign-in and loads the texts while the pages are still loading, then shows the pages (ADR 68). */
 import { createAccess } from './auth/access.ts';
-import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
 import { direction, language, listFormats, loadWords } from './catalogue.ts';
 import { forgetPerson } from './forget.ts';
@@ -42,3 +41,13 @@ document.documentElement.dir = direction;
 void Promise.all([import('./root.tsx'), loadWords('frame', 'errors')]).then(([{ showPages }]) =>
   showPages({ place, access, linkToken, early }),
 );
+
+/** Returns the token that a link carries after `#`, and removes it from the address bar. Other fragments name a message of the page and stay. */
+function takeToken(window: Window): string | undefined {
+  const token = new URLSearchParams(window.location.hash.slice(1)).get('token') ?? undefined;
+  if (token !== undefined) {
+    const { pathname, search } = window.location;
+    window.history.replaceState(window.history.state, '', `${pathname}${search}`);
+  }
+  return token;
+}

@@ -8,7 +8,6 @@ import type { Access } from './auth/access.ts';
 import { createAccount } from './auth/account.ts';
 import { forgetLast } from './forget.ts';
 import { followInstall } from './offline/install.ts';
-import { followKeyboard } from './keyboard-height.ts';
 import { createInbox } from './inbox/store.ts';
 import { createLive } from './live.ts';
 import type { Place } from './place.ts';
@@ -60,4 +59,25 @@ export function showPages({ place, access, linkToken, early }: Begun): void {
       </RoomsProvider>
     </StrictMode>,
   );
+}
+
+/** A bar of the browser takes less. */
+const keyboardPx = 120;
+
+/**
+ * Leaves the page the height above the keyboard. Browsers of iOS lay it over the page, although the page asks for less room; then the
+ * page shrinks to the remaining height, so that the composer is above the keys.
+ */
+function followKeyboard(window: Window): void {
+  const { visualViewport, document } = window;
+  if (!visualViewport) return;
+  const { style } = document.documentElement;
+  visualViewport.addEventListener('resize', () => {
+    // A person who zooms wants the page as it is.
+    const isOver = visualViewport.scale === 1 && window.innerHeight - visualViewport.height > keyboardPx;
+    if (!isOver) return void style.removeProperty('--height');
+    style.setProperty('--height', `${Math.round(visualViewport.height)}px`);
+    // The browser has moved the page to show the field, which is in sight by now.
+    window.scrollTo(0, 0);
+  });
 }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Token } from 'marked';
 import { blocksOf, loadMend } from '../src/transcript/markdown/blocks.ts';
 import { budget, inlineCost, isCostly, mostPieces } from '../src/transcript/markdown/cost.ts';
-import { piecesOf } from '../src/transcript/markdown/plain-text.tsx';
+import { piecesOf } from '../src/transcript/markdown/markdown.tsx';
 import { bombs } from './bombs.ts';
 
 beforeAll(loadMend);

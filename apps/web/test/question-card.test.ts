@@ -65,5 +65,13 @@ it('S6: a permission hides no text beside a diff', () => {
 
 it('S6: a command begins at the left in every script', () => {
   const subject = { type: 'command', command: '\u05d0 && rm one', cwd: '/garden' };
-  expect(permission({ subject })).toMatch(/<pre [^>]*dir="ltr">\u05d0/);
+  expect(permission({ subject })).toMatch(/<pre [^>]*dir="ltr"><bdi>\u05d0/);
+});
+
+it('S6: a command keeps the order of its arguments and folders around right-to-left text', () => {
+  const command = 'cp \u05d0 /\u0628/\u0629';
+  const subject = { type: 'command', command, cwd: '/\u05d0/\u05d1' };
+  const html = permission({ subject, prompt: `Run ${command}?` });
+  expect(html).toContain('cp <bdi>\u05d0</bdi> /<bdi>\u0628</bdi>/<bdi>\u0629</bdi></pre>');
+  expect(html).toContain('/<bdi>\u05d0</bdi>/<bdi>\u05d1</bdi></code>');
 });

@@ -2,5 +2,4 @@
 export * from './messages.ts';
 export * from './publisher.ts';
 export type { HeldTurns } from './turns.ts';
-export * from './reload.ts';
 export * from './inbox.ts';

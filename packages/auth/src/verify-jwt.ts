@@ -9,7 +9,6 @@ import { type KeySource, createKeySource } from './key-source.ts';
 import { type UserPrincipal, userIdOf } from './principal.ts';
 import { type Revocation, createRevocations } from './revocations.ts';
 import { scopesOf } from './scopes.ts';
-import { readToken } from './token-text.ts';
 
 const clockToleranceSeconds = 5;
 /** The maximum of a Date; a later `exp` would break every consumer that formats it. */
@@ -190,4 +189,29 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
     revoke: (revocation) => revocations.add(revocation),
     isRevoked: (principal) => revocations.covers(principal),
   };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+
+function objectOf(part: string): Json {
+  const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not an object');
+  return value as Json;
+}
+
+/**
+ * Header and claims of a signed token, unverified: they decide only which key has to prove it.
+ *
+ * @throws AuthError INVALID_TOKEN if it does not have three base64url parts, the first two being JSON objects. An
+ * unsigned token has an empty third part and fails here.
+ */
+function readToken(token: string): { readonly header: Json; readonly claims: Json } {
+  const [, header = '', claims = ''] = compact.exec(token) ?? [];
+  try {
+    return { header: objectOf(header), claims: objectOf(claims) };
+  } catch {
+    throw new AuthError('INVALID_TOKEN', 'This is not an access token (a JWT). Sign in again.');
+  }
 }

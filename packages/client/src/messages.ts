@@ -23,7 +23,7 @@ const squashed = (text: string): string => text.replace(/\s+/g, '');
  * gives a message another uuid in its history. In that case a live message equals a stored message that has the same role, the same text
  * apart from white space, and is at most 30 s older.
  */
-export function isSameMessage(live: Message, stored: Message, textOf = squashed): boolean {
+function isSameMessage(live: Message, stored: Message, textOf = squashed): boolean {
   if (live.uuid === stored.uuid) return true;
   if (live.role !== stored.role || Date.parse(stored.timestamp) < Date.parse(live.timestamp) - windowMs) return false;
   return live.content === stored.content || textOf(live.content) === textOf(stored.content);

@@ -2,18 +2,17 @@
  * All live frames of a user, without limit (rules, 11.7): reconnects after an outage and resumes from the last frame. Reads only the
  * envelope of frames.
  */
+import { closeCodes } from '@relay/protocol/plain';
 import { ItemBuffer } from './buffer.ts';
 import { backoffMs } from './clock.ts';
 import { pause } from './pause.ts';
 import { type Connection, type Ending, connect } from './connection.ts';
-import { RelayError, TimeoutError } from './errors.ts';
+import { RelayError, TimeoutError, BadAnswerError, ClosedError, SignedOutError } from './errors.ts';
 import { decodeFrame } from './frames.ts';
 import type { AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
-import { Sequences } from './sequences.ts';
 import type { OpenSocket } from './socket.ts';
 import type { GetTicket } from './ticket.ts';
 import type { Tokens } from './token.ts';
-import { asksToBackOff, verdictOf } from './verdict.ts';
 
 export interface StreamDeps {
   /** Base address of the relay. */
@@ -243,3 +242,41 @@ function offsetOf(item: AttentionItem): string | undefined {
   const fields: object = item.type === 'unknown' ? item.frame : item;
   return 'offset' in fields && typeof fields.offset === 'string' ? fields.offset : undefined;
 }
+
+const tasksKept = 100;
+
+/** Checks the sequence numbers of `task_output` (rules, 11.14): a gap is lost output. */
+class Sequences {
+  /** The newest number of each task, ordered by the arrival of the newest frame. */
+  readonly #newest = new Map<string, number>();
+
+  /** Returns true if earlier frames are missing. A lower number arrived late; 1 begins a new connection of the daemon. */
+  misses(taskId: string, sequence: number): boolean {
+    const newest = this.#newest.get(taskId);
+    this.#newest.delete(taskId);
+    this.#newest.set(taskId, sequence === 1 ? 1 : Math.max(newest ?? 0, sequence));
+    if (this.#newest.size > tasksKept) this.#newest.delete(this.#newest.keys().next().value!);
+    return newest !== undefined && sequence > newest + 1;
+  }
+}
+
+/**
+ * Decides whether to reconnect after a connection failed or closed (rules, 13.1). `renew`: reconnect with a new token. `end`:
+ * reconnecting cannot help.
+ */
+function verdictOf(error: Error): 'retry' | 'renew' | 'end' {
+  if (error instanceof SignedOutError) return 'end';
+  if (error instanceof ClosedError) {
+    if (error.closeCode === closeCodes.credential.code) return 'renew';
+    const known = Object.values(closeCodes).find(({ code }) => code === error.closeCode);
+    return known && !known.comeBack ? 'end' : 'retry';
+  }
+  if (!(error instanceof RelayError || error instanceof BadAnswerError)) return 'retry';
+  if (error.status === 401) return 'renew';
+  return error.status === 408 || error.status === 429 || error.status >= 500 ? 'retry' : 'end';
+}
+
+/** The relay asked to back off: the waits continue to grow as if the connection had never been live. */
+const asksToBackOff = (error: Error): boolean =>
+  error instanceof ClosedError &&
+  (error.closeCode === closeCodes.overloaded.code || error.closeCode === closeCodes.tooMany.code);

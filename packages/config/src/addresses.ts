@@ -50,6 +50,15 @@ export function isContact(given: string): boolean {
 export const contact = (given: string): Parsed<string> =>
   isContact(given) ? { value: given } : { expected: contactRule };
 
+export const operatorRule = 'a mailto: or https address';
+
+/** `OPERATOR_CONTACT`. People follow it, so it can be an address of their network. */
+export function operatorContact(given: string): Parsed<string> {
+  const { protocol, pathname } = URL.canParse(given) ? new URL(given) : {};
+  const isTaken = protocol === 'https:' || (protocol === 'mailto:' && /^[^@\s]+@[^@\s]+$/.test(pathname ?? ''));
+  return isTaken && given.length <= 512 ? { value: given } : { expected: operatorRule };
+}
+
 /** One entry of `PUSH_ALLOWED_HOSTS`, in the spelling of `URL.host`, the port always given. */
 export function hostAndPort(given: string): Parsed<string> {
   const expected = 'a host with a port, such as ntfy.internal:8080';

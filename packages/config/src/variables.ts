@@ -13,6 +13,8 @@ import {
   contact,
   contactRule,
   hostAndPort,
+  operatorContact,
+  operatorRule,
   serviceUrl,
   vapidKeys,
 } from './addresses.ts';
@@ -127,6 +129,13 @@ export const variables = {
     meaning:
       'who can create an account with the built-in sign-in: people with a link from an existing account, everyone, or no one. The first account is always created with the link that the relay prints when it starts',
   }),
+  OPERATOR_CONTACT: appVariable<string | undefined>(
+    identity,
+    { kind: 'url', accepts: operatorRule, parse: operatorContact },
+    {
+      meaning: 'a `mailto:` or https address of the operator, which the sign-in shows to people without their password',
+    },
+  ),
   AUTH_UPSTREAM: appVariable<readonly UpstreamSettings[]>(identity, json(upstreams, upstreamRule, { secret: true }), {
     default: [],
     meaning:

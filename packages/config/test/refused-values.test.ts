@@ -25,6 +25,8 @@ const refused: readonly (readonly [variable: string, value: string, valid: RegEx
   ['AUTH_BUILTIN', 'true', /on or off/],
   ['AUTH_DEV_ISSUER', 'ON', /on or off/],
   ['AUTH_SIGNUP', 'everyone', /one of invite, open, closed/],
+  ['OPERATOR_CONTACT', 'javascript:alert(1)', /a mailto: or https address/],
+  ['OPERATOR_CONTACT', 'mailto:ops', /a mailto: or https address/],
   ['AUTH_ISSUERS', '{', /this is not JSON/],
   ['AUTH_ISSUERS', '{}', /it is not a list/],
   ['AUTH_ISSUERS', '[1]', /entry 1 must be an object/],

@@ -14,7 +14,7 @@ import type { TaskRoom } from './task-finish.ts';
 type Choice = 'take' | 'wait' | 'anyway' | 'drop';
 
 /** A message that the daemon asked about instead of sending it. */
-export interface KeptMessage {
+interface KeptMessage {
   /** Uuid of the question. */
   question: string;
   message: string;

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { fieldBytes, keepTail, tailOf } from './bounds.ts';
 import type { Cancel, Clock } from './clock.ts';
 
-export interface OutputStream {
+interface OutputStream {
   /** A writer for one stream of bytes. Characters that are split between chunks stay whole. */
   writer(): (chunk: Buffer) => void;
   /** Adds a complete text. */

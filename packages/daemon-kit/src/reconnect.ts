@@ -13,7 +13,7 @@ export type Ending =
   /** No answer at all: name, network, TLS, time-out. */
   | { kind: 'failed'; message: string };
 
-export type StopReason = 'stopped' | 'credential' | 'deleted' | 'forbidden' | 'replaced' | 'outdated';
+type StopReason = 'stopped' | 'credential' | 'deleted' | 'forbidden' | 'replaced' | 'outdated';
 export interface Stop {
   reason: StopReason;
   /** One sentence for people. */

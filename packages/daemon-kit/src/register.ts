@@ -8,7 +8,7 @@ export interface Registration {
   refreshToken: string;
 }
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   api: RelayApi;
   device: { hostname: string; agentType: string; name: string; key?: string };
   clock: Clock;

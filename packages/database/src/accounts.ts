@@ -1,6 +1,6 @@
 /** Accounts of the built-in sign-in, and the programs that act for them. Its library writes most of these tables by itself. */
 import { forgetHalfSignIns } from './second-factors.ts';
-import type { WithModels } from './transaction.ts';
+import type { Db, WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 export interface FirstPartyClient {
@@ -293,6 +293,13 @@ export async function listPeople(db: WithModels, email?: string): Promise<Person
     hasSecondFactor: twoFactorEnabled,
     disabledAt: disabledAt ?? undefined,
   }));
+}
+
+/** Whether the id belongs to an account or to an owner of a device, as that of a person of another issuer does. */
+export async function isPerson(db: Db, userId: string): Promise<boolean> {
+  const rows = await db.sql.query`
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId}) OR EXISTS (SELECT 1 FROM devices WHERE owner_id = ${userId})`;
+  return rows.length > 0;
 }
 
 /** Disables or enables the sign-in of a person. Existing sign-ins continue. */

@@ -1,4 +1,5 @@
 /** Tokens of ACP clients (rules, 18.8), each for one device. Only their hash is kept; a revoked one is deleted. */
+import { addAccessNotice } from './access-notices.ts';
 import { type AcpScope, type AcpToken, acpTokenIdleSeconds } from '@relay/protocol';
 import { sql } from './sql.ts';
 import type { Db, Transactions } from './transaction.ts';
@@ -25,7 +26,10 @@ const toToken = (row: Row): AcpToken => ({
   expiresAt: row.expires_at.toISOString(),
 });
 
-/** Saves a token; undefined when the person has `max` that are valid. The caller has checked that the device is theirs. */
+/** The name of a token without one, in its notice. */
+const unnamed = 'ACP app';
+
+/** Saves a token with its notice (rules, 8.13); undefined when the person has `max` that are valid. The caller has checked that the device is theirs. */
 export async function createAcpToken(
   db: Transactions,
   token: {
@@ -45,6 +49,7 @@ export async function createAcpToken(
       SELECT ${newUlid()}, ${token.userId}, ${token.deviceId}, ${token.tokenHash}, ${token.name}, ${[...token.scopes]}::text[], ${unused}
       WHERE ${token.max} > (SELECT count(*) FROM acp_tokens WHERE user_id = ${token.userId} AND expires_at > now())
       RETURNING ${columns}`;
+    if (row) await addAccessNotice(tx, { userId: token.userId, name: token.name || unnamed });
     return row && toToken(row);
   });
 }

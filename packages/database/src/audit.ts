@@ -59,6 +59,12 @@ function toEntry({ at, request_id: requestId, times, ...row }: Row): AuditEntry 
   return { ...(Object.fromEntries(entries) as Omit<AuditEntry, 'at'>), at: at.toISOString() };
 }
 
+/** The present id of a session that had no name yet when the entry was written; NULL for any other target. */
+const named = sql`(
+  SELECT concat_ws(':', s.device_id, s.agent_type, s.native_id) FROM session_aliases a JOIN sessions s ON s.key = a.session_key
+  WHERE target LIKE '%:PENDING-%' AND a.device_id = split_part(target, ':', 1) AND a.agent_type = split_part(target, ':', 2)
+    AND a.native_id = split_part(target, ':', 3) AND s.owner_id = user_id)`;
+
 /** Entries of a person before `before`, newest first; one more than `limit` when there are more. */
 export async function listAudit(
   db: Db,
@@ -68,7 +74,8 @@ export async function listAudit(
 ): Promise<AuditEntry[]> {
   const earlier = before === undefined ? sql`` : sql`AND (at, id) < (${before.at}::timestamptz, ${before.id})`;
   const rows = await db.sql.query<Row>`
-    SELECT id, at, action, outcome, program, address, target, question, digest, deliver, setting, request_id, times FROM audit_entries
+    SELECT id, at, action, outcome, program, address, COALESCE(${named}, target) AS target, question, digest, deliver, setting, request_id, times
+    FROM audit_entries
     WHERE user_id = ${userId} ${earlier} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
   return rows.map(toEntry);
 }

@@ -3,15 +3,16 @@
  * sends it and settles it. Another instance takes over an unsettled claim once, and marks the row as possibly delivered
  * twice.
  */
-import type {
-  Delivery,
-  DeliveryCause,
-  DeliveryState,
-  Hold,
-  QuietHours,
-  SubscriptionActions,
-  SubscriptionDetail,
-  SubscriptionKind,
+import {
+  type Delivery,
+  type DeliveryCause,
+  type DeliveryState,
+  type Hold,
+  type QuietHours,
+  type SubscriptionActions,
+  type SubscriptionDetail,
+  type SubscriptionKind,
+  accountCauses,
 } from '@relay/protocol';
 import { isAboutProgram } from './held-waits.ts';
 import { isOver, releaseDigests, releaseGroups } from './held-deliveries.ts';
@@ -187,7 +188,7 @@ export async function claimDeliveries(
       CROSS JOIN LATERAL (SELECT id, paused, address FROM subscriptions WHERE user_id = p.user_id OFFSET 0) s
       CROSS JOIN LATERAL (
         SELECT id FROM deliveries
-        WHERE subscription_id = s.id AND state = 'pending' AND after_id IS NULL AND next_at <= now() AND (NOT s.paused OR cause = 'test')
+        WHERE subscription_id = s.id AND state = 'pending' AND after_id IS NULL AND next_at <= now() AND (NOT s.paused OR cause = ANY(${[...accountCauses, 'test']}::text[]))
         ORDER BY next_at LIMIT 1
       ) f
       WHERE (SELECT o.id FROM deliveries o WHERE o.subscription_id = s.id AND o.state = 'sending' ORDER BY o.next_at LIMIT 1) IS NULL
@@ -387,7 +388,8 @@ export async function deliveryLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(d.next_at))::double precision AS seconds
     FROM deliveries d JOIN subscriptions s ON s.id = d.subscription_id
-    WHERE d.state = 'pending' AND d.next_at <= now() AND d.after_id IS NULL AND NOT s.paused`;
+    WHERE d.state = 'pending' AND d.next_at <= now() AND d.after_id IS NULL
+      AND (NOT s.paused OR d.cause = ANY(${[...accountCauses]}::text[]))`;
   return Math.max(0, row?.seconds ?? 0);
 }
 

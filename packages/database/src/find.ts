@@ -1,6 +1,7 @@
 /** The case of a person, session, task or device for an operator: facts of the relay, never a title, message, question or answer. */
 import { parseSessionId } from '@relay/protocol';
 import { sql } from './sql.ts';
+import { open } from './task-states.ts';
 import type { Db } from './transaction.ts';
 
 /** The thing that an operator asked for. A request can have entries in the audit, which name its person and target. */
@@ -21,8 +22,10 @@ export interface Case {
   devices: Facts[];
   /** Connections with their close reasons, the newest first. */
   connections: Facts[];
-  /** Tasks that are queued, sent or running, the oldest first. */
+  /** Tasks that wait for their time, are queued, sent or running, the oldest first. */
   queue: Facts[];
+  /** Schedules with their newest run. */
+  schedules: Facts[];
   /** Finished tasks, the newest first. */
   outcomes: Facts[];
   deliveries: Facts[];
@@ -66,9 +69,11 @@ export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey
         ? sql`t.session_key = ${sessionKey}`
         : sql`t.device_id IN (SELECT d.id FROM devices d WHERE ${ofDevices})`;
   const sessionId = sql`s.device_id || ':' || s.agent_type || ':' || s.native_id`;
-  const [person, session, devices, connections, queue, outcomes, deliveries, audit] = await Promise.all([
+  const [person, session, devices, connections, queue, schedules, outcomes, deliveries, audit] = await Promise.all([
     db.sql.query<Facts>`
-      SELECT id, email, created_at AS "createdAt", disabled_at AS "disabledAt", second_factor AS "secondFactor" FROM users WHERE id = ${ownerId}`,
+      SELECT u.id, u.email, u.created_at AS "createdAt", u.disabled_at AS "disabledAt", u.second_factor AS "secondFactor",
+        f.wrong_codes AS "wrongCodes", f.locked_until AS "lockedUntil"
+      FROM users u LEFT JOIN second_factors f ON f.user_id = u.id WHERE u.id = ${ownerId}`,
     db.sql.query<Facts>`
       SELECT ${sessionId} AS id, s.status, s.queue_held AS "queueHeld", s.created_at AS "createdAt", s.updated_at AS "updatedAt",
         s.deleted_at AS "deletedAt" FROM sessions s WHERE s.key = ${sessionKey ?? ''}`,
@@ -83,9 +88,16 @@ export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey
       ORDER BY c.connected_at DESC, c.id LIMIT ${rowsOfEach}`,
     db.sql.query<Facts>`
       SELECT t.id, ${sessionId} AS "sessionId", t.kind, t.state, t.created_at AS "createdAt", t.sent_at AS "sentAt", t.expires_at AS "expiresAt",
-        s.queue_held AS "queueHeld"
+        t.not_before AS "notBefore", t.because, s.queue_held AS "queueHeld", s.held_until AS "heldUntil"
       FROM tasks t JOIN sessions s ON s.key = t.session_key
-      WHERE ${ofTasks} AND t.state IN ('queued', 'sent', 'running') ORDER BY t.seq LIMIT ${rowsOfEach}`,
+      WHERE ${ofTasks} AND (t.state = 'later' OR t.state IN ${open}) ORDER BY t.seq LIMIT ${rowsOfEach}`,
+    db.sql.query<Facts>`
+      SELECT p.id, p.device_id AS "deviceId", p.cron, p.zone, p.next_at AS "nextAt", p.paused_for AS "pausedFor", r.due_at AS "dueAt",
+        r.state AS run, r.reason, r.task_id AS "taskId"
+      FROM schedules p LEFT JOIN LATERAL (SELECT * FROM schedule_runs WHERE schedule_id = p.id ORDER BY due_at DESC LIMIT 1) r ON true
+      WHERE p.owner_id = ${ownerId} AND (${deviceId ?? ''} = '' OR p.device_id = ${deviceId ?? ''})
+        AND (${sessionKey ?? ''} = '' OR p.session_key = ${sessionKey ?? ''})
+      ORDER BY r.due_at DESC NULLS LAST, p.id LIMIT ${rowsOfEach}`,
     db.sql.query<Facts>`
       SELECT t.id, ${sessionId} AS "sessionId", t.kind, t.state, t.error_code AS "errorCode", t.created_at AS "createdAt", t.sent_at AS "sentAt",
         t.finished_at AS "finishedAt"
@@ -103,7 +115,17 @@ export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey
       WHERE user_id = ${ownerId} OR (user_id = ${operatorId} AND target IN (${ownerId}, ${id}))
       ORDER BY at DESC, id DESC LIMIT ${rowsOfEach}`,
   ]);
-  return { person: person[0], session: session[0], devices, connections, queue, outcomes, deliveries, audit };
+  return {
+    person: person[0],
+    session: session[0],
+    devices,
+    connections,
+    queue,
+    schedules,
+    outcomes,
+    deliveries,
+    audit,
+  };
 }
 
 /** The account of the audit of administration: no person has it. */

@@ -52,7 +52,6 @@ export * from './answerers.ts';
 export * from './deliveries.ts';
 export * from './held-deliveries.ts';
 export * from './find.ts';
-export * from './installation.ts';
 export * from './timeline.ts';
 export * from './idempotency.ts';
 export * from './access-notices.ts';

@@ -19,6 +19,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { DatabaseError } from './database-error.ts';
+import type { Db } from './transaction.ts';
 import { turnFunctions } from './turn-functions.ts';
 
 /** The id that Prisma uses. */
@@ -308,4 +309,14 @@ async function applyBatched(client: pg.ClientBase, migration: Migration, timeout
     await new Promise((resolve) => setTimeout(resolve, tookMs));
   }
   await transaction(client, migration.name, () => note(client, migration));
+}
+
+/**
+ * Returns the id of the installation: the bookkeeping gave it to the first migration. It is unique per new database, never changes, and stays
+ * in every dump, standby and restored state of the database.
+ */
+export async function readInstallationId(db: Db): Promise<string> {
+  const [row] = await db.sql.query<{ id: string }>`
+    SELECT id FROM _prisma_migrations ORDER BY migration_name COLLATE "C" LIMIT 1`;
+  return row!.id;
 }

@@ -2,7 +2,14 @@
  * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. The caller
  * decides the verdict; this file reads its inputs under a lock of the person, so that two instances count the same.
  */
-import { type CauseLevels, type Hold, type NotificationCause, type QuietHours, chosenCauseOf } from '@relay/protocol';
+import {
+  type CauseLevels,
+  type Hold,
+  type NotificationCause,
+  type QuietHours,
+  accountCauses,
+  chosenCauseOf,
+} from '@relay/protocol';
 import { isAboutRun } from './notified-failures.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
@@ -95,7 +102,7 @@ async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId
     LEFT JOIN notification_settings p ON p.user_id = a.user_id
     LEFT JOIN notifications n ON n.id = ${id}
     LEFT JOIN sessions s ON s.key = n.session_key
-    WHERE a.user_id = ${userId} AND a.verified AND NOT a.paused
+    WHERE a.user_id = ${userId} AND a.verified AND (NOT a.paused OR ${cause} = ANY(${[...accountCauses]}::text[]))
       AND (${cause} <> 'account_changed' OR n.created_at IS NULL OR a.created_at < n.created_at) ORDER BY a.created_at, a.id
     FOR KEY SHARE OF a`;
 }

@@ -119,14 +119,16 @@ export async function saveSubscription(
     // One change at a time per person, so that the bound holds.
     await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`subscriptions:${userId}`}, 0))::text AS locked`;
     const levels = JSON.stringify(given.levels);
-    const rows = await tx.sql.query<{ id: string; same: boolean; installed: boolean }>`
-      SELECT id, address_hash = ANY(${[...given.addressHashes]}::text[]) AS same,
+    const rows = await tx.sql.query<{ id: string; login: string | null; same: boolean; installed: boolean }>`
+      SELECT id, login, address_hash = ANY(${[...given.addressHashes]}::text[]) AS same,
         COALESCE(installation = ${given.installation ?? null} AND kind = ${given.kind}, false) AS installed
       FROM subscriptions WHERE user_id = ${userId}`;
     const known = rows.find(({ same }) => same) ?? rows.find(({ installed }) => installed);
+    const replaces = rows.some(({ same, installed, login }) => installed && !same && login !== (given.login ?? null));
+    const notice = given.notice ?? (replaces ? removalNotice : undefined);
     // The address itself is as old as its notice, and does not get it.
-    const noticed = given.notice !== undefined && (known !== undefined || rows.length < maxSubscriptions);
-    if (noticed) await addAccountNotice(tx, userId, given.notice!);
+    const noticed = notice !== undefined && (known !== undefined || rows.length < maxSubscriptions);
+    if (noticed) await addAccountNotice(tx, userId, notice);
     for (const { id } of rows.filter(({ id, installed }) => installed && id !== known?.id))
       await remove(tx, userId, id);
     if (known) {
@@ -234,16 +236,43 @@ async function update(
   return changed > 0;
 }
 
-/** Removes an address. Its pending deliveries are superseded; the ledger stays. Returns whether the person had it. */
-export async function removeSubscription(db: Whole, userId: string, id: string): Promise<boolean> {
-  return db.sql.transaction((tx) => remove(tx, userId, id));
+const removalNotice = 'An address to notify was removed.';
+
+/** The sign-in and the program that remove an address. */
+interface Remover {
+  login: string | undefined;
+  client: string | undefined;
 }
 
-async function remove(tx: Db, userId: string, id: string): Promise<boolean> {
-  const removed = await tx.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id}`;
-  if (removed === 0) return false;
-  await supersedeDeliveries(tx, [id]);
-  return true;
+/**
+ * Removes an address. Its pending deliveries are superseded; the ledger stays. The other addresses of the person get a notice, unless `by` added
+ * this address itself or is omitted. Returns undefined if the person does not have the address.
+ */
+export async function removeSubscription(
+  db: Whole,
+  userId: string,
+  id: string,
+  by?: Remover,
+): Promise<{ noticed: boolean } | undefined> {
+  return db.sql.transaction(async (tx) => {
+    const removed = await remove(tx, userId, id);
+    if (!removed) return undefined;
+    const isOwn =
+      removed.login === null ? removed.typed_in === (by?.client ?? null) : removed.login === (by?.login ?? null);
+    const noticed = by !== undefined && !isOwn;
+    if (noticed) await addAccountNotice(tx, userId, removalNotice);
+    return { noticed };
+  });
+}
+
+/** An address of a browser or an app has a sign-in; a typed address has a program. */
+type Owner = { login: string | null; typed_in: string | null };
+
+async function remove(tx: Db, userId: string, id: string): Promise<Owner | undefined> {
+  const [removed] = await tx.sql.query<Owner>`
+    DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id} RETURNING login, typed_in`;
+  if (removed) await supersedeDeliveries(tx, [id]);
+  return removed;
 }
 
 interface ServerKey {

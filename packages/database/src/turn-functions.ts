@@ -309,7 +309,7 @@ function ended(name: 'complete' | 'fail', shown: Parameters<typeof settleSession
   return sql`WITH moved AS (${moveTasks(name, sql`t.id = p_task`, [ending])}) ${settleSessions('end', shown)}`;
 }
 
-export type TurnFunction = keyof typeof definitions;
+type TurnFunction = keyof typeof definitions;
 
 const listed = (columns: Columns) =>
   Object.entries(columns)

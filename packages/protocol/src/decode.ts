@@ -21,7 +21,7 @@ import {
 import { toDaemonFrames, type ToDaemonFrame } from './frames/to-daemon.ts';
 import { commands, controls, replies, type Command, type Control, type Reply } from './frames/instance.ts';
 import { fit } from './fit.ts';
-import { readTime } from './read-time.ts';
+import { readTime } from './times.ts';
 import { later, limits } from './schema.ts';
 import { isNativeId } from './session-id.ts';
 import { type Checked, type Validator, parseJson, predicate, validator } from './validate.ts';

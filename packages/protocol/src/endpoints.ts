@@ -57,6 +57,7 @@ export const endpoints = {
   readQueue: { method: 'GET', path: '/api/sessions/:id/queue', credential: 'user' },
   changeQueued: { method: 'PATCH', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
   sendQueuedNow: { method: 'POST', path: '/api/sessions/:id/queue/:taskId/now', credential: 'user' },
+  clearQueue: { method: 'DELETE', path: '/api/sessions/:id/queue', credential: 'user' },
   removeQueued: { method: 'DELETE', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
   listLater: { method: 'GET', path: '/api/later', credential: 'user' },
   createSchedule: { method: 'POST', path: '/api/schedules', credential: 'user' },

@@ -5,7 +5,7 @@ import { type Capability, capabilities } from './frames/to-daemon.ts';
  * `unconfirmed`: the daemon did not declare `images`, but is not known to lack them. Daemons without support ignore the
  * field (field daemons).
  */
-export type ImageSupport = 'yes' | 'unconfirmed' | 'no';
+type ImageSupport = 'yes' | 'unconfirmed' | 'no';
 
 /** Released daemons known to lack image support, by agent type: versions as they declare them. Empty today. */
 type WithoutImages = Readonly<Record<string, RegExp>>;

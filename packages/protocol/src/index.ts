@@ -4,12 +4,10 @@
  */
 export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts';
 export * from './base-address.ts';
-export * from './retry-after.ts';
 export * from './session-id.ts';
-export * from './cut-text.ts';
 export * from './last-string.ts';
-export * from './read-time.ts';
-export * from './terminal-text.ts';
+export * from './texts.ts';
+export * from './times.ts';
 export * from './without-marks.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
@@ -31,7 +29,6 @@ export {
   daemonEvents,
   fromDaemonFrames,
   type DaemonEvent,
-  type DaemonEventType,
   type FromDaemon,
   type FromDaemonFrame,
   type ReportEntry,
@@ -40,7 +37,7 @@ export {
   type Usage,
 } from './frames/from-daemon.ts';
 export { attentionFrames, fromAppFrames, type Attention, type AttentionFrame } from './frames/attention.ts';
-export { imageSupport, type ImageSupport } from './images.ts';
+export { imageSupport } from './images.ts';
 export * from './frames/instance.ts';
 export * from './rest/conversation.ts';
 export * from './rest/people.ts';

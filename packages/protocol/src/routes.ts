@@ -4,8 +4,7 @@
  */
 import type { EndpointName } from './endpoints.ts';
 import { accountRoutes, auditRoutes, ticketRoutes } from './routes/account.ts';
-import { acpTokenRoutes } from './routes/acp-tokens.ts';
-import { deviceKeyRoutes } from './routes/device-keys.ts';
+import { acpTokenRoutes, deviceKeyRoutes } from './routes/credentials.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { fromDaemonRoutes } from './routes/from-daemon.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { visible } from '../src/terminal-text.ts';
+import { visible } from '../src/texts.ts';
 
 /** Characters that steer terminals or deceive readers, among ordinary ones. */
 const hostile = fc

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
  * The earliest expiry of the certificates in this PEM text, in seconds since 1970. Undefined for a text without
  * certificates. Throws for an invalid certificate.
  */
-export function firstEnd(pem: string): number | undefined {
+function firstEnd(pem: string): number | undefined {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const ends = certificates.map((one) => Date.parse(new X509Certificate(one).validTo) / 1000);
   return ends.length === 0 ? undefined : Math.min(...ends);

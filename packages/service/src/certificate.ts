@@ -8,7 +8,7 @@ const answerMs = 10_000;
  * Returns the expiry time of the certificate at an https address, in seconds since 1970. An expired or untrusted certificate counts, too.
  * Rejects when the TLS handshake takes more than ten seconds.
  */
-export function certificateExpiry(address: string): Promise<number> {
+function certificateExpiry(address: string): Promise<number> {
   const { hostname, port } = new URL(address);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return new Promise((resolve, reject) => {

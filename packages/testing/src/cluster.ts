@@ -46,8 +46,11 @@ export interface Instance {
   leave(): Promise<number | null>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again after it exited, from another release if given; resolves when it is ready. */
-  start(release?: string): Promise<void>;
+  /**
+   * Starts it again after it exited, from another release and with changed variables if given, which it keeps; resolves when
+   * it is ready.
+   */
+  start(release?: string, changes?: Record<string, string>): Promise<void>;
   /** Its event loop is stopped, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
@@ -99,12 +102,14 @@ async function startInstance(
   const metricsPort = await freePort();
   const name = `${role}-${index}`;
   let release = firstRelease;
+  let changed: Record<string, string> = {};
   const launch = async () => {
     const child = startProgram(process.execPath, [join(release, `apps/${role}/dist/main.js`)], {
       env: {
         PATH: process.env.PATH ?? '',
         BOUND_APPROVALS: 'off',
         ...env,
+        ...changed,
         PORT: String(port),
         METRICS_PORT: String(metricsPort),
         INSTANCE_NAME: name,
@@ -126,8 +131,9 @@ async function startInstance(
     kill: async () => {
       await child.end('SIGKILL');
     },
-    start: async (other = release) => {
+    start: async (other = release, changes = {}) => {
       release = other;
+      changed = { ...changed, ...changes };
       child = await launch();
       children.push(child);
     },

@@ -36,7 +36,7 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-export interface RedisSettings {
+interface RedisSettings {
   /** Password for clients; unset by default. */
   password?: string;
   /** Lines of the configuration, as `['maxmemory', '4mb']`. */

@@ -25,7 +25,7 @@ const templateDatabase = 'relay_template';
 const postgresVariable = 'RELAY_TEST_POSTGRES';
 
 /** The choices of an application; the test run decides where the database is. */
-export type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'onWarning'>;
+type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'onWarning'>;
 
 export function wantsPostgres(): boolean {
   const wanted = process.env.TEST_DATABASE ?? 'embedded';

@@ -24,6 +24,8 @@ export async function deleteAccount(deps: AccountDeps, userId: string): Promise<
     await control({ kind: 'device_closed', deviceId, why: 'deleted' });
   });
   await forgetHistory(deps, userId);
+  // The only record that a restore of an older backup does not undo.
+  deps.logger.info({ userId }, 'an account was deleted');
   const setupLink = await deps.identity?.renewSetupLink();
   if (setupLink !== undefined) deps.announce?.(`The last account was deleted. Create the first one: ${setupLink}`);
 }

@@ -4,6 +4,7 @@ import type { DeviceVerifier } from '@relay/auth';
 import {
   type Person,
   createInvitation,
+  isPerson,
   listPeople,
   readCredential,
   removePasskeys,
@@ -53,8 +54,11 @@ export interface People {
   setupLink(): Promise<string | undefined>;
   /** Removes a device as its owner would. False: no such device. */
   removeDevice(deviceId: string): Promise<boolean>;
-  /** Deletes the account and everything of the person (rules, 8.14). False: no such account. */
-  remove(email: string): Promise<boolean>;
+  /**
+   * Deletes the account and everything of the person (rules, 8.14), found by e-mail address or by id. Returns the id; undefined
+   * for an unknown person.
+   */
+  remove(emailOrId: string): Promise<string | undefined>;
 }
 
 const inviteTtlSeconds = 7 * 24 * 60 * 60;
@@ -124,10 +128,11 @@ export function peopleOf(deps: PeopleDeps): People {
       await noteAction(deps, undefined, { userId, action: 'deleteDevice', target: deviceId, program: 'relay-admin' });
       return true;
     },
-    remove: async (email) => {
-      const person = await find(email);
-      if (person) await deleteAccount(deps, person.id);
-      return person !== undefined;
+    remove: async (emailOrId) => {
+      const userId = (await find(emailOrId))?.id ?? emailOrId;
+      if (!(await isPerson(database, userId))) return undefined;
+      await deleteAccount(deps, userId);
+      return userId;
     },
   };
 }

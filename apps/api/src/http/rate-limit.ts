@@ -139,24 +139,6 @@ export function createSignInLimits(backplane: Pick<Shared, 'count'>): SignInLimi
   };
 }
 
-const accountWindowMs = 900_000;
-const guessesPerAccount = 20;
-
-/** Limits wrong passwords of one account. `consume` returns the seconds to wait, undefined when the attempt can proceed. */
-export function createAccountLimit(backplane: Pick<Shared, 'count'>): {
-  consume(account: string): Promise<number | undefined>;
-  reward(account: string): Promise<void>;
-} {
-  const limit = createSharedLimiters(backplane)('account-guesses', guessesPerAccount, accountWindowMs);
-  return {
-    consume: async (account) => {
-      const { over, windowLeftMs } = await limit.count(account);
-      return over ? Math.max(1, Math.ceil(windowLeftMs / 1000)) : undefined;
-    },
-    reward: (account) => limit.takeBack(account),
-  };
-}
-
 /** The headers of the tighter limit stay: the one with fewer requests left. */
 function show(response: Answering, limit: number, { left, windowEndsAt }: Counted): void {
   const shown = response.getHeader('X-RateLimit-Remaining');

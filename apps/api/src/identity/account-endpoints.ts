@@ -38,6 +38,7 @@ export const accountEndpoints = (deps: IdentityDeps) =>
           signUp: deps.config.authSignup,
           hasAccounts: await hasAccounts(deps.database),
           minPasswordLength,
+          contact: deps.config.operatorContact,
           providers: deps.config.authUpstream.map(({ id, name }) => ({ id, name })),
         }),
       ),

@@ -38,7 +38,7 @@ export interface LibraryStorage {
 }
 
 /** A link of a chain. */
-export interface RefreshToken {
+interface RefreshToken {
   readonly id: string;
   readonly userId: string;
   readonly clientId: string;

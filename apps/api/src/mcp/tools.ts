@@ -1,5 +1,5 @@
 /** The tools of agents: arguments → the operation of the REST route → the parts of its answer that a model needs. */
-import { findReplay, listDevices } from '@relay/database';
+import { agentDepthOf, findReplay, listDevices } from '@relay/database';
 import {
   type AgentTool,
   type AgentToolInput,
@@ -21,11 +21,11 @@ import type { AgentTurn } from '../sessions/agent-turn.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { createSession } from '../sessions/create-session.ts';
+import { requireSession } from '../sessions/find.ts';
 import { listPage } from '../sessions/list-sessions.ts';
 import { readFiles } from '../sessions/read-files.ts';
 import { readMessages } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
-import { countTurn, sessionMeta } from './budget.ts';
 import type { Caller } from './caller.ts';
 import type { ToolResult } from './protocol.ts';
 import { reachesAll, refuseOwnSession, requireReach, signInOf } from './rights.ts';
@@ -56,6 +56,28 @@ async function shownChanges(
     path === undefined ? ({ about: 'changes', limit: changesShown } as const) : ({ about: 'diff', path } as const);
   const answer = JSON.parse(await readFiles(deps, principal.userId, sessionId, { ...about, scope })) as Value;
   return path === undefined ? answer : shownDiff(answer as unknown as FileDiff);
+}
+
+/** The name of the caller's session in `_meta`, for clients that know it: a model cannot change it there. */
+const sessionMeta = 'relay/session';
+
+/**
+ * Counts one turn that an agent starts on the machines of its person, and returns how deep it is. Turns have bounds by hour and in a chain
+ * (rules, 19.6); open ones are counted where they are written.
+ * @throws RelayError SESSION_NOT_FOUND (of `fromSession`), AGENT_CHAIN_TOO_DEEP, TOO_MANY_AGENT_TURNS
+ */
+async function countTurn(deps: Operations, caller: Caller, fromSession: string | undefined): Promise<number> {
+  const { principal, limits, response } = caller;
+  const { userId } = principal;
+  const own = fromSession === undefined ? undefined : await requireSession(deps.database, userId, fromSession);
+  const depth = 1 + (own ? await agentDepthOf(deps.database, own.key) : 0);
+  if (depth > agentLimits.depth)
+    throw new RelayError(
+      'AGENT_CHAIN_TOO_DEEP',
+      `Agents started one another ${agentLimits.depth} times in a row, which is the limit. Finish the work here, or ask the person.`,
+    );
+  await limits.agentTurn(response, userId);
+  return depth;
 }
 
 /** The session of the caller that its client names. */

@@ -253,8 +253,14 @@ export async function changeAddress(
 }
 
 /** @throws RelayError SUBSCRIPTION_NOT_FOUND */
-export async function removeAddress({ database }: Operations, userId: string, id: string): Promise<void> {
-  if (!(await removeSubscription(database, userId, id))) throw missing();
+export async function removeAddress(
+  deps: Operations,
+  { userId, sessionId: login, clientId: client }: UserPrincipal,
+  id: string,
+): Promise<void> {
+  const removed = await removeSubscription(deps.database, userId, id, { login, client });
+  if (!removed) throw missing();
+  if (removed.noticed) await wakeOutbox(deps);
 }
 
 /** Sends a test, also to an address that is paused. @throws RelayError KIND_NOT_CONFIGURED, SUBSCRIPTION_NOT_FOUND */
@@ -266,13 +272,21 @@ export async function testAddress({ database }: Operations, push: Push, userId: 
   return deliveryId;
 }
 
-/** @throws RelayError KIND_NOT_CONFIGURED if it is not a webhook, SUBSCRIPTION_NOT_FOUND */
-export async function rotateSecret({ database }: Operations, push: Push, userId: string, id: string): Promise<string> {
+/** @throws RelayError KIND_NOT_CONFIGURED if it is not a webhook, SUBSCRIPTION_NOT_FOUND, SIGN_IN_NOT_RECENT */
+export async function rotateSecret(
+  deps: Operations,
+  push: Push,
+  principal: UserPrincipal,
+  id: string,
+): Promise<string> {
+  const { database } = deps;
+  const { userId } = principal;
   const room = requireRoom(push);
   const { sealed } = await readAddress(database, userId, id);
   const target = room.seal.open(sealed) as Target | undefined;
   if (target?.kind !== 'webhook')
-    throw new RelayError('KIND_NOT_CONFIGURED', 'Only webhooks have a secret, and this address is none.');
+    throw new RelayError('KIND_NOT_CONFIGURED', 'Only webhooks have a secret, and this address is not one.');
+  await requireRecentSignIn(deps, principal);
   const secret = newSecret();
   const before = { secret: target.secret, until: Date.now() + previousSecretMs };
   const next: WebhookTarget = { ...target, secret, before };

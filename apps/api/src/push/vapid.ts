@@ -3,9 +3,10 @@
  * browser trusts only the key it received, so older keys are kept for 90 days after a rotation.
  */
 import { type KeyObject, createECDH, createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { type Db, keepServerKey, readServerKeys } from '@relay/database';
+import type { RelayConfig } from '@relay/config';
+import { type Database, type Db, keepServerKey, readServerKeys, rotateServerKey } from '@relay/database';
 import jwt from 'jsonwebtoken';
-import type { Seal } from './sealed.ts';
+import { type Seal, createSeal } from './sealed.ts';
 
 export interface Vapid {
   /** `applicationServerKey`, base64url. */
@@ -21,13 +22,13 @@ export interface VapidKeys {
   find(publicKey: string | undefined): Vapid | undefined;
 }
 
-export const vapidPurpose = 'vapid';
+const vapidPurpose = 'vapid';
 const tokenSeconds = 12 * 3600;
 const renewMs = 3600_000;
 const maxOrigins = 1000;
 
 /** A key pair as it is kept: the public half, and PKCS #8 of the private one. */
-export function makeVapidKey(): { publicKey: string; privatePem: string } {
+function makeVapidKey(): { publicKey: string; privatePem: string } {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     publicKey: publicHalf(privateKey),
@@ -77,6 +78,23 @@ export async function openVapidKeys(db: Db, seal: Seal, contact: string | undefi
   if (typeof opened[0] !== 'string') return undefined;
   const keys = opened.filter((pem) => typeof pem === 'string').map((pem) => createPrivateKey(pem));
   return vapidKeysOf(keys, contact);
+}
+
+/**
+ * Makes a new key for browsers; browsers with the previous key stay reachable for 90 days. Every api has the new key within a
+ * minute. Returns its public half; undefined if the operator provides the keys (`VAPID_PRIVATE_KEY`) or no secret can seal it.
+ */
+export async function rotatePushKey({
+  config,
+  database,
+}: {
+  config: Pick<RelayConfig, 'pushSecret' | 'vapidPrivateKey'>;
+  database: Database;
+}): Promise<string | undefined> {
+  if (config.vapidPrivateKey.length > 0 || config.pushSecret.length === 0) return undefined;
+  const { publicKey, privatePem } = makeVapidKey();
+  await rotateServerKey(database, vapidPurpose, { publicKey, sealed: createSeal(config.pushSecret).seal(privatePem) });
+  return publicKey;
 }
 
 function vapidOf(key: KeyObject, contact: string | undefined, now: () => number): Vapid {

@@ -33,16 +33,16 @@ export function peopleRoutes(deps: Operations): Handlers<Names> {
     },
     watch: async (call) => {
       const { sessionId, first } = await watch(deps, call.principal.userId, call.body.sessionId);
+      call.note.target = sessionId;
       return { status: first ? 201 : 200, body: { sessionId, watched: true } };
     },
     unwatch: async (call) => {
       const given = isWatchRequest({ sessionId: call.body.sessionId ?? call.query.sessionId });
       if (!given.ok) throw new RelayError('INVALID_REQUEST', `In the body or the query, ${given.reason}.`);
       const { sessionId } = given.value;
-      return {
-        status: 200,
-        body: { sessionId: await unwatch(deps, call.principal.userId, sessionId), watched: false },
-      };
+      const unwatched = await unwatch(deps, call.principal.userId, sessionId);
+      call.note.target = unwatched;
+      return { status: 200, body: { sessionId: unwatched, watched: false } };
     },
     listNotifications: async (call) => {
       const limit = call.query.limit ?? pageDefault;

@@ -76,7 +76,7 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
       body: await changeAddress(deps, push, principal, params.id, body),
     }),
     removeSubscription: async ({ principal, params }) => {
-      await removeAddress(deps, principal.userId, params.id);
+      await removeAddress(deps, principal, params.id);
       return { status: 204 };
     },
     testSubscription: async ({ principal, params }) => ({
@@ -85,7 +85,7 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
     }),
     rotateSecret: async ({ principal, params }) => ({
       status: 200,
-      body: { secret: await rotateSecret(deps, push, principal.userId, params.id) },
+      body: { secret: await rotateSecret(deps, push, principal, params.id) },
     }),
     readDelivery: async ({ principal, params }) => {
       const delivery = await findDelivery(database, principal.userId, params.id);

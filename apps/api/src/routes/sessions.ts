@@ -10,7 +10,7 @@ import type { Call, Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
-import { changeQueued, queueOf, removeQueued, sendQueuedNow } from '../sessions/change-queue.ts';
+import { changeQueued, clearQueue, queueOf, removeQueued, sendQueuedNow } from '../sessions/change-queue.ts';
 import { deleteSession, markAsRead, markAsUnread, updateSession } from '../sessions/change-session.ts';
 import { changeSessions } from '../sessions/change-sessions.ts';
 import { listLater } from '../sessions/later.ts';
@@ -52,6 +52,7 @@ type Names =
   | 'cancelSession'
   | 'readQueue'
   | 'changeQueued'
+  | 'clearQueue'
   | 'removeQueued'
   | 'sendQueuedNow'
   | 'listLater'
@@ -196,6 +197,10 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
       const named = { sessionId: call.params.id, taskId: call.params.taskId };
       return { status: 200, body: await changeQueued(deps, call.principal.userId, named, call.body) };
     },
+    clearQueue: async (call) => ({
+      status: 200,
+      body: await clearQueue(deps, call.principal.userId, call.params.id),
+    }),
     removeQueued: async (call) => {
       await removeQueued(deps, call.principal.userId, { sessionId: call.params.id, taskId: call.params.taskId });
       return { status: 204 };

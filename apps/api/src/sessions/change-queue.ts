@@ -1,5 +1,5 @@
 /**
- * GET /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId, POST …/queue/:taskId/now (rules, 2.17, 23.1). Under the lock of
+ * GET and DELETE /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId, POST …/queue/:taskId/now (rules, 2.17, 23.1). Under the lock of
  * the device, like claiming: only unsent tasks are changed, and a changed task is sent as changed.
  */
 import {
@@ -79,6 +79,17 @@ export async function removeQueued(deps: Operations, userId: string, named: Name
   });
 }
 
+/** Withdraws the messages that are due and unsent, in one transaction. @throws RelayError SESSION_NOT_FOUND */
+export async function clearQueue(deps: Operations, userId: string, sessionId: string): Promise<SessionQueue> {
+  let withdrawn: string[] = [];
+  const record = await withSession(deps.database, userId, sessionId, async (tx, { key }) => {
+    withdrawn = await withdrawQueued(tx, key);
+    return (await readSessions(tx, [key]))[0]!;
+  });
+  if (withdrawn.length > 0) await publishChange(deps, record);
+  return queueOf(deps, userId, record.session.id);
+}
+
 /**
  * Sends a waiting message into the turn that runs.
  * @throws RelayError SESSION_NOT_FOUND, TASK_NOT_FOUND, TASK_ALREADY_SENT, TASK_ALREADY_ENDED, TASK_NOT_CHANGEABLE, AGENT_ASKS,
@@ -111,9 +122,14 @@ async function change(
     await work(tx, key, before, place);
     return (await readSessions(tx, [key]))[0]!;
   });
-  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
-  await deps.publisher.session(record);
+  await publishChange(deps, record);
   return record.key;
+}
+
+/** Publishes a session with its changed queue, also to the instance of the daemon. */
+async function publishChange({ tell, publisher }: Operations, record: SessionRecord): Promise<void> {
+  tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
+  await publisher.session(record);
 }
 
 const fixed = (text: string) => new RelayError('TASK_NOT_CHANGEABLE', text);

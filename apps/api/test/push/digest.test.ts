@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { DeliveryCause } from '@relay/protocol';
-import { digestOf } from '../../src/push/digest.ts';
+import { digestOf } from '../../src/push/message.ts';
 import { message } from './delivery.ts';
 
 /** Rules, 14.13: one message for many is a sentence in both languages, with singular and plural. */

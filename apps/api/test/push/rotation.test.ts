@@ -14,7 +14,7 @@ import type { AddSubscription } from '@relay/protocol';
 import { createLogger, createMetrics } from '@relay/telemetry';
 import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
 import { openPush } from '../../src/push/push.ts';
-import { rotatePushKey } from '../../src/push/rotate-key.ts';
+import { rotatePushKey } from '../../src/push/vapid.ts';
 import { createSeal } from '../../src/push/sealed.ts';
 import { until } from '../until.ts';
 

@@ -58,6 +58,9 @@ describe('addresses to notify', () => {
     expect(answer.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(answer.body.subscription).toMatchObject({ state: 'unverified', address: 'hooks.example.com' });
     const { id } = answer.body.subscription;
+    const late = { headers: { Authorization: `Bearer ${relay.token('alice', { signedInSecondsAgo: 1000 })}` } };
+    const refused = await relay.call('rotateSecret', { user: null, ...late, params: { id } });
+    expectRefusal(refused, 'SIGN_IN_NOT_RECENT');
     const rotated = await relay.call('rotateSecret', { params: { id } });
     expectSuccess('rotateSecret', 200, rotated);
     expect(rotated.body.secret).not.toBe(answer.body.secret);
@@ -291,6 +294,41 @@ describe('addresses to notify', () => {
       expect(await notices()).toHaveLength(2);
       expect((await add(browser({ detail: 'text', installation: 'app-1' }), user)).status).toBe(200);
       expect(await notices()).toHaveLength(3);
+    });
+
+    it('S7: cause a notice to a paused address too', async () => {
+      const user = 'paused';
+      const { id } = await added(browser({ detail: 'title' }), user);
+      await relay.call('changeSubscription', { user, params: { id }, body: { state: 'paused' } });
+      await added(browser({ detail: 'text' }), user);
+      await until('an attempt to send the notice', async () => {
+        const [row] = await relay.database.sql.query<{ attempts: number }>`
+          SELECT attempts FROM deliveries WHERE subscription_id = ${id}`;
+        return row !== undefined && row.attempts > 0;
+      });
+    });
+
+    it('S7: cause a notice when another sign-in removes or replaces them', async () => {
+      const user = 'removed';
+      const asLogin = (login: string) => by(user, { login });
+      const notices = async () =>
+        (await relay.call('listNotifications', { user })).body.notifications.map(({ name }) => name);
+      const addBy = async (login: string, more: Partial<AddSubscription> = {}) =>
+        (await relay.call('addSubscription', { ...asLogin(login), body: browser({ detail: 'title', ...more }) })).body
+          .subscription.id;
+      const removeBy = (login: string, id: string) =>
+        relay.call('removeSubscription', { ...asLogin(login), params: { id } });
+      await addBy('desk');
+      expect((await removeBy('phone', await addBy('phone'))).status).toBe(204);
+      expect(await notices()).toEqual([]);
+      expect((await removeBy('thief', await addBy('phone'))).status).toBe(204);
+      const removal = 'An address to notify was removed.';
+      expect(await notices()).toEqual([removal]);
+      await addBy('phone', { installation: 'app-2' });
+      await addBy('phone', { installation: 'app-2' });
+      expect(await notices()).toEqual([removal]);
+      await addBy('thief', { installation: 'app-2' });
+      expect(await notices()).toEqual([removal, removal]);
     });
   });
 });

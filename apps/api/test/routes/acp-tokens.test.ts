@@ -72,6 +72,14 @@ describe('tokens of ACP clients', () => {
     for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 'TOO_MANY_TOKENS');
   });
 
+  it('S7: cause a notice to the apps and addresses of the user', async () => {
+    await make('kim', await deviceOf('kim'), { name: 'Phone' });
+    const { notifications } = (await relay.call('listNotifications', { user: 'kim' })).body;
+    expect(notifications.filter(({ cause }) => cause === 'program_allowed')).toEqual([
+      expect.objectContaining({ name: 'Phone' }),
+    ]);
+  });
+
   it('require a recent sign-in, and grant only scopes of their creator', async () => {
     const deviceId = await deviceOf('ida');
     const call = (token: string, body: object = {}) =>

@@ -18,6 +18,8 @@ describe('the queue of a session', () => {
     itAsksForCredentials(() => scene.relay, 'changeQueued', { path: () => path('/task'), body: {} }));
   describe('DELETE', () => itAsksForCredentials(() => scene.relay, 'removeQueued', { path: () => path('/task') }));
 
+  describe('DELETE of all', () => itAsksForCredentials(() => scene.relay, 'clearQueue', { path }));
+
   const queueOf = async (id: string) =>
     expectSuccess('readQueue', 200, await scene.relay.call('readQueue', { params: { id } })) as SessionQueue;
   const textsOf = ({ tasks }: SessionQueue) => tasks.map(({ content }) => content);
@@ -207,6 +209,22 @@ describe('the queue of a session', () => {
       end(running);
       await resumed(tasks[1]!);
       expect(scene.daemon.inbox.count('task_resume', (frame) => frame.task_id === tasks[0])).toBe(0);
+    });
+
+    it('of all keeps the running task and delayed messages, and prevents every delivery', async () => {
+      const { id, running, tasks } = await line('cleared', 'a', 'b');
+      const later = await send(id, 'c', { notBefore: new Date(Date.now() + 3_600_000).toISOString() });
+      expectRefusal(await scene.relay.call('clearQueue', { params: { id }, user: 'bob' }), 'SESSION_NOT_FOUND');
+      const queue = await scene.relay.call('clearQueue', { params: { id } });
+      expectSuccess('clearQueue', 200, queue);
+      expect(queue.body).toMatchObject({ sessionId: id, tasks: [], later: [{ taskId: later }] });
+      expect(await Promise.all(tasks.map(stateOf))).toEqual(['cancelled', 'cancelled']);
+      await updateOf(scene.app, id, ({ queue: waiting, status }) => waiting === undefined && status === 'active');
+      end(running);
+      await updateOf(scene.app, id, ({ status }) => status === 'idle');
+      expect(scene.daemon.inbox.count('task_resume', (frame) => tasks.includes(String(frame.task_id)))).toBe(0);
+      // Nothing waits: nothing changes.
+      expectSuccess('clearQueue', 200, await scene.relay.call('clearQueue', { params: { id } }));
     });
 
     it('removes the queued tasks after the first message together with it', async () => {

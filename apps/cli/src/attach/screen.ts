@@ -5,7 +5,7 @@
 import { widthOf } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface Screen {
+interface Screen {
   /** Prints text into the scrollback. An unfinished last line stays among the redrawn lines. */
   print(text: string): void;
   /** Redraws soon, at most ten times a second. */

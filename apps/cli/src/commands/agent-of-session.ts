@@ -1,11 +1,10 @@
 /** Declares the commands for a session's agent: its settings, its questions, its tasks. */
 import type { Command } from 'commander';
-import { cancelCommand } from './cancel.ts';
 import { type Run, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
 import { catCommand, diffCommand, filesCommand } from './diff.ts';
 import { laterCommand } from './later.ts';
-import { queueCommand } from './queue.ts';
+import { cancelCommand, queueCommand } from './queue.ts';
 import { scheduleCommand } from './schedule.ts';
 import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
@@ -128,14 +127,15 @@ export function addAgentCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'queue',
-    'list the queued messages of a session; edit, move or remove one before it is sent',
+    'list the queued messages of a session; edit, move or remove one before it is sent, or clear the queue',
     'relay queue k3j9x2ab',
     'relay queue k3j9x2ab edit 4QZ7W1TE "Only the unit tests"',
     'relay queue k3j9x2ab move 4QZ7W1TE --before 8YH2M5KD',
     'relay queue k3j9x2ab remove 4QZ7W1TE',
+    'relay queue k3j9x2ab clear',
   )
     .argument('<session>', 'id or part of it')
-    .argument('[action]', 'edit, move or remove')
+    .argument('[action]', 'edit, move, remove or clear')
     .argument('[task]', 'id of a queued task, or the end of the id')
     .argument('[text]', 'for "edit": the new text; "-" or a pipe reads standard input')
     .option('--before <task>', 'for "move": before this task')

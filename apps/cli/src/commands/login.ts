@@ -1,4 +1,5 @@
 /** `relay login`: signs in through the browser, or stores an access token of another issuer. */
+import { spawn } from 'node:child_process';
 import { chosenAddress, localRelay, refuseClear } from '../address.ts';
 import { usage } from '../failure.ts';
 import { homeOf, makePrivateFolder } from '../home.ts';
@@ -6,7 +7,6 @@ import { type Profile, changingProfiles, putProfile, readProfiles } from '../pro
 import { relayOf } from '../relay.ts';
 import type { Access } from '../sign-in/access.ts';
 import { signInWithBrowser } from '../sign-in/browser-flow.ts';
-import { openBrowser } from '../sign-in/open-browser.ts';
 import { expiryOf } from '../sign-in/token-text.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
 import { speech } from './context.ts';
@@ -84,3 +84,17 @@ const accessTo = (url: string, token: string): Access => ({
   renewable: false,
   token: () => Promise.resolve({ token, expiresAt: undefined }),
 });
+
+const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  // Not `start`, a shell builtin that would interpret the link.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Opens a link in the user's browser, if possible. Failures are ignored, because the link is printed as well. */
+function openBrowser(link: string, env: NodeJS.ProcessEnv): void {
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, link], { env, stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+}

@@ -1,4 +1,4 @@
-/** `relay queue`: lists the queued messages of a session, and edits, moves or withdraws one. */
+/** `relay queue`: lists the queued messages of a session, and edits, moves or withdraws one, or withdraws all. */
 import type { ChangeQueued, QueuedTask, SessionQueue } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
@@ -25,9 +25,11 @@ export async function queueCommand(
 ): Promise<void> {
   const { before, after } = options;
   const isMove = action === 'move';
-  if (action !== undefined && !['edit', 'move', 'remove'].includes(action))
-    throw usage(`Unknown action "${action}". Use edit, move or remove.`);
-  if (action !== undefined && task === undefined) throw usage(`Name a task: "relay queue ${typed}" lists them.`);
+  if (action !== undefined && !['clear', 'edit', 'move', 'remove'].includes(action))
+    throw usage(`Unknown action "${action}". Use clear, edit, move or remove.`);
+  if (action === 'clear' && task !== undefined) throw usage('"clear" withdraws all messages and takes no task.');
+  if (action !== undefined && action !== 'clear' && task === undefined)
+    throw usage(`Name a task: "relay queue ${typed}" lists them.`);
   const notBefore = timeOf(options);
   const places = [before, after, notBefore].filter((given) => given !== undefined).length;
   if (places !== (isMove ? 1 : 0))
@@ -37,6 +39,7 @@ export async function queueCommand(
   const { relay, say } = context;
   const content = action === 'edit' ? await messageOf(text, terminal) : undefined;
   const id = await findSessionId(relay, typed);
+  if (action === 'clear') return show(context, await relay.call('clearQueue', { params: { id } }));
   const queue = await relay.call('readQueue', { params: { id } });
   if (task === undefined) return show(context, queue);
   const idOf = (named: string) => taskIdOf([...queue.tasks, ...(queue.later ?? [])], named);
@@ -87,4 +90,20 @@ function show({ say, terminal }: Context, queue: SessionQueue): void {
       terminal,
     );
   });
+}
+
+interface CancelOptions extends CommonOptions {
+  running?: boolean;
+  all?: boolean;
+}
+
+/** `relay cancel`: cancels the running task of a session, else dismisses the open question, else withdraws the oldest queued message. */
+export async function cancelCommand(typed: string, options: CancelOptions, terminal: Terminal): Promise<void> {
+  if (options.running && options.all) throw usage('Use --running or --all, not both.');
+  const { relay, say } = contextOf(options, terminal);
+  const body = options.all ? { which: 'all' as const } : options.running ? { which: 'running' as const } : {};
+  const cancelled = await relay.call('cancelSession', { params: { id: await findSessionId(relay, typed) }, body });
+  const { taskId, state, queued = [] } = cancelled;
+  const behind = queued.filter((id) => id !== taskId).length;
+  say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} queued behind it` : ''}.\n`);
 }

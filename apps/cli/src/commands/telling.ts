@@ -2,11 +2,14 @@
 import type { SentMessage, Task } from '@relay/protocol';
 import { exitCodes } from '../failure.ts';
 import { type FollowWish, type SessionEvent, follow, hasEnded } from '../follow.ts';
+import { findSessionId } from '../naming.ts';
 import { listening } from '../patience.ts';
 import { type ConversationWish, createConversationView } from '../show/said.ts';
 import { oneLine } from '../show/text.ts';
-import { type Context, jsonLine } from './context.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Context, contextOf, jsonLine } from './context.ts';
 import type { SendingOptions } from './message.ts';
+import { type ReadingOptions, linesOf } from './messages.ts';
 
 type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
@@ -76,4 +79,27 @@ function verdict({ state, error, id }: Task, err: ((text: string) => void) | und
   const why = error && error.code !== 'AGENT_ERROR' ? ` ${oneLine(error.error)}` : '';
   err?.(`The task ${id} ${endings[state] ?? `is ${state}`}.${why}${error ? ` [${error.code}]` : ''}\n`);
   return exitCodes.failed;
+}
+
+interface TailOptions extends ReadingOptions {
+  once?: boolean;
+  lines: string;
+  output: boolean;
+}
+
+/** `relay tail`: prints the latest messages of a session, then follows it. */
+export async function tailCommand(typed: string, options: TailOptions, terminal: Terminal): Promise<number> {
+  const history = linesOf(options.lines);
+  const context = contextOf(options, terminal);
+  // Resolve the name before connecting, so that an unknown name fails at once.
+  const sessionId = await findSessionId(context.relay, typed);
+  return tell(context, {
+    begin: () => Promise.resolve({ sessionId }),
+    history,
+    output: options.output,
+    once: options.once ?? false,
+    heading: true,
+    thoughts: options.thoughts,
+    full: options.full,
+  });
 }

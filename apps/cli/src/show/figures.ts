@@ -1,7 +1,7 @@
 /** Usage figures for people: amounts of money, and sums over several days and machines. */
 import type { UsageDay } from '@relay/protocol';
 
-export interface Sum {
+interface Sum {
   turns: number;
   tokens: number | undefined;
   /** One sum per currency. */

@@ -9,8 +9,7 @@ import type { AcpAgent } from './acp/agent.ts';
 import { type ListingTimings, listedSessions } from './acp/listing.ts';
 import type { Preset } from './acp/presets.ts';
 import { historyOf } from './history/readers.ts';
-import { within } from './history/within.ts';
-import type { ProjectRules } from './project.ts';
+import { type ProjectRules, isAllowed } from './project.ts';
 
 interface DeskOptions {
   agent: AcpAgent;
@@ -42,4 +41,25 @@ function placed(path: string, env: NodeJS.ProcessEnv): string {
   const home = env.HOME ?? homedir();
   const data = env.XDG_DATA_HOME && isAbsolute(env.XDG_DATA_HOME) ? env.XDG_DATA_HOME : join(home, '.local', 'share');
   return path.replace('{home}', home).replace('{data}', data);
+}
+
+/** The sessions inside the folders that the user allowed: the rest is neither listed nor read. */
+function within(outside: Outside, rules: ProjectRules): Outside {
+  /** Sessions that apps can see. */
+  let allowed = new Set<string>();
+  return {
+    sessions() {
+      const sessions = outside.sessions().filter(({ projectPath }) => isAllowed(projectPath, rules));
+      allowed = new Set(sessions.map(({ sessionId }) => sessionId));
+      return sessions;
+    },
+    stamp: (sessionId) => (allowed.has(sessionId) ? outside.stamp(sessionId) : undefined),
+    read(sessionId, before) {
+      if (!allowed.has(sessionId)) return undefined;
+      const found = outside.read(sessionId, before);
+      return found && isAllowed(found.projectPath, rules) ? found : undefined;
+    },
+    refresh: () => outside.refresh?.() ?? Promise.resolve(false),
+    fetch: (sessionId, since) => (allowed.has(sessionId) ? outside.fetch?.(sessionId, since) : undefined),
+  };
 }

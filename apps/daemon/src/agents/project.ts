@@ -98,7 +98,7 @@ export function fromHome(path: string): string {
 }
 
 /** A folder as the file system knows it; undefined when it does not exist. */
-export type Identify = (path: string) => string | undefined;
+type Identify = (path: string) => string | undefined;
 
 export function identityOf(path: string): string | undefined {
   try {

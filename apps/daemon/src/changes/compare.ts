@@ -39,7 +39,7 @@ export function nameOf(binary: string): { path: string; raw?: true } {
 }
 
 /** The changes of tracked files since `base`, as `diff --raw --numstat -z` prints them. */
-export function parseChanges(out: Buffer): Found[] {
+function parseChanges(out: Buffer): Found[] {
   const fields = out.toString('latin1').split('\0');
   const found = new Map<string, Found>();
   let at = 0;
@@ -168,7 +168,7 @@ const hunkLines = 1000;
 const lineCharacters = 16 * 1024;
 
 /** The hunks of the patch of one file. */
-export function parseHunks(patch: string): Hunk[] {
+function parseHunks(patch: string): Hunk[] {
   const hunks: Hunk[] = [];
   let left: [number, number] = [0, 0];
   let [old, now] = [0, 0];

@@ -6,7 +6,7 @@ import { limits } from '@relay/protocol';
 import { type ProjectRules, isAllowed } from '../agents/project.ts';
 
 /** Undefined for a path that leads up, is absolute, or into the folder of git. */
-export function componentsOf(path: string): string[] | undefined {
+function componentsOf(path: string): string[] | undefined {
   if (path === '') return [];
   if (path.length > limits.pathCharacters || path.includes('\0')) return undefined;
   const parts = path.split('/');
@@ -56,7 +56,7 @@ async function inFolder<T>(
   }
 }
 
-export interface OpenFile {
+interface OpenFile {
   handle: FileHandle;
   bytes: number;
 }

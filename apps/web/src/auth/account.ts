@@ -7,6 +7,8 @@ export interface SignInStatus {
   signUp: 'invite' | 'open' | 'closed';
   hasAccounts: boolean;
   minPasswordLength: number;
+  /** Where the operator of the relay is reached: a `mailto:` or https address. */
+  contact?: string;
   /** Services that people can sign in with instead of a password. */
   providers: { id: string; name: string }[];
 }

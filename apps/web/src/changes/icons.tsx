@@ -23,7 +23,7 @@ const FilePlus = fileWith('file-plus', 'M9 15h6M12 18v-6');
 const FileMinus = fileWith('file-minus', 'M9 15h6');
 const FileOutput = fileWith('file-output', 'M8 15h7m-3-3 3 3-3 3');
 export const FileIcon = icon('file', sheet);
-export const Lock = icon(
+const Lock = icon(
   'lock',
   <>
     <rect width="18" height="11" x="3" y="11" rx="2" ry="2" />

@@ -1,11 +1,10 @@
 /** The changes of a session from its machine, or the edits that its agent reported. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Client } from '@relay/client';
-import type { ChangeList, ChangeScope, FileDiff } from '@relay/protocol';
+import type { Change, ChangeList, ChangeScope, Diff, FileDiff, Item } from '@relay/protocol';
 import { type Refusal, refusalOf } from '../api/refusal.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useResource } from '../ui/resource.ts';
-import { type Edited, editsOf } from './edits.ts';
 
 export interface Compared {
   list: ChangeList;
@@ -96,4 +95,32 @@ export async function readDiff(
     if (next.hunks.length === 0) break;
   }
   return diff;
+}
+
+interface Edited {
+  change: Change;
+  hunks: FileDiff['hunks'];
+}
+
+/** The edits that the agent reported, from the newest items: where no machine compares files. */
+function editsOf(items: readonly Partial<Item>[]): Edited[] {
+  const edits = new Map<string, Edited>();
+  for (const { part } of items) {
+    if (part?.kind !== 'tool' || part['status'] !== 'completed' || !Array.isArray(part['diffs'])) continue;
+    for (const diff of part['diffs'] as Diff[]) {
+      const known = edits.get(diff.path);
+      const { added = 0, removed = 0, change = diff.change } = known?.change ?? {};
+      edits.set(diff.path, {
+        change: {
+          path: diff.path,
+          change: diff.change === 'edit' ? change : diff.change,
+          added: added + diff.added,
+          removed: removed + diff.removed,
+          ...(diff.from === undefined ? {} : { from: diff.from }),
+        },
+        hunks: [...(known?.hunks ?? []), ...(diff.hunks ?? [])],
+      });
+    }
+  }
+  return [...edits.values()];
 }

@@ -10,7 +10,7 @@ import { folderOf } from '../ui/folder.ts';
 import { icon } from '../ui/icon.tsx';
 import { IconButton } from '../ui/icon-button.tsx';
 
-export type NotifyChoice = NonNullable<UpdateSession['notify']>;
+type NotifyChoice = NonNullable<UpdateSession['notify']>;
 
 const choices: readonly NotifyChoice[] = ['all', 'watched', 'off'];
 const icons = { all: BellRing, watched: Bell, off: BellOff };

@@ -10,6 +10,7 @@ import { type Option, isDestructive, isNo, labelOf, shownOf } from './prompt.ts'
 import { Diffs } from '../transcript/parts/diff-screen.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
 import { diffList } from '../transcript/parts/shape.ts';
+import { inOrder } from '../ui/in-order.tsx';
 import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 
 const Form = loadedLater(
@@ -105,12 +106,14 @@ export function QuestionCard(props: QuestionCardProps) {
       </div>
       <div className="bd">
         <h2>{title}</h2>
-        {command !== '' && !title.includes(command) && <Region label={title} text={command} dir="ltr" />}
+        {command !== '' && (!title.includes(command) || inOrder(command) !== command) && (
+          <Region label={title} text={command} dir="ltr" />
+        )}
         {folder && (
           <p className="folder">
             <Folder className="i" aria-hidden />
             <span className="sr">{words.question.folder}</span>
-            <code dir="ltr">{folder}</code>
+            <code dir="ltr">{inOrder(folder)}</code>
           </p>
         )}
         {subject?.input !== undefined && (
@@ -184,10 +187,10 @@ const Input = ({ label, text, isFolded }: { label: string; text: string; isFolde
     <Region label={label} text={text} />
   );
 
-/** A command runs from left to right, also if it begins with a letter of another direction. */
+/** `ltr`: a command or its input, in the order of its characters. */
 const Region = ({ label, text, dir = 'auto' }: { label: string; text: string; dir?: 'auto' | 'ltr' }): ReactNode => (
   <pre className="cmd" tabIndex={0} role="region" aria-label={label} dir={dir}>
-    {text}
+    {dir === 'ltr' ? inOrder(text) : text}
   </pre>
 );
 

@@ -57,15 +57,16 @@ export function Activity() {
   );
 }
 
-/** The session or the machine that something was done to, as far as this page knows it. */
-function Target({ id }: { id: string }) {
+/** The session or the machine that something was done to; null if this page does not know it. */
+function useTarget(id: string | undefined) {
   const { sessions, devices } = useKnown();
+  if (id === undefined) return null;
   const session = sessions.find((one) => one.id === id);
   const device = devices.find((one) => one.id === (session?.deviceId ?? id));
   if (session)
     return (
       <span>
-        <Link href={sessionPath(id)}>{session.title || words.untitled}</Link>
+        <Link href={sessionPath(session.id)}>{session.title || words.untitled}</Link>
         {device && ` · ${device.name}`}
       </span>
     );
@@ -77,6 +78,7 @@ function Entry({ entry, count }: { entry: AuditEntry; count: number }) {
   const actions: Readonly<Record<string, string>> = words.activity.actions;
   const programs: Readonly<Record<string, string>> = words.activity.programs;
   const reasons: Readonly<Record<string, string>> = words.errors.byCode;
+  const about = useTarget(target);
   const from = [program && (programs[program] ?? program), address].filter(Boolean).join(' · ');
   return (
     <li className="card">
@@ -90,11 +92,7 @@ function Entry({ entry, count }: { entry: AuditEntry; count: number }) {
       <span className="card-facts">
         {outcome !== 'done' && <span className="chip warn">{words.activity.refused(times)}</span>}
         {outcome !== 'done' && <span>{reasons[outcome] ?? outcome}</span>}
-        {target !== undefined && (
-          <span>
-            <Target id={target} />
-          </span>
-        )}
+        {about && <span>{about}</span>}
         {from !== '' && <span>{from}</span>}
       </span>
     </li>

@@ -1,7 +1,7 @@
 /** `/sessions/:id/changes`: the agent's changes to files, and comments on them. */
-import { useEffect, useRef, useState } from 'react';
-import type { ChangeScope, Session } from '@relay/protocol';
-import { usePatch } from '../changes/use-patch.ts';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { ChangeScope, FileDiff, Session } from '@relay/protocol';
+import { patchOf } from '@relay/protocol/plain';
 import { useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { fillComposer, messageOf, useComments } from '../changes/comments.ts';
@@ -244,4 +244,19 @@ function CommentBar({ count, agent, send, onClear }: CommentBarProps) {
       </button>
     </div>
   );
+}
+
+/** The loaded differences as one patch. Another key, such as another comparison, begins without differences. */
+function usePatch(key: string) {
+  const [loaded, setLoaded] = useState<{ key: string; patches: ReadonlyMap<string, string> }>();
+  const add = useCallback(
+    (diff: FileDiff) =>
+      setLoaded((before) => ({
+        key,
+        patches: new Map(before?.key === key ? before.patches : []).set(diff.path, patchOf(diff)),
+      })),
+    [key],
+  );
+  const text = loaded?.key === key ? [...loaded.patches.values()].join('') : '';
+  return { add, copy: text === '' ? undefined : () => void navigator.clipboard.writeText(text) };
 }

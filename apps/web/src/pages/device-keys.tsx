@@ -34,7 +34,7 @@ export function DeviceKeys() {
       {made !== undefined && (
         <>
           <Notice kind="good">{words.deviceKeys.once}</Notice>
-          <Copy text={daemonCommands.registerWith(place.publicUrl, made)} label={words.deviceKeys.command} />
+          <Copy text={daemonCommands.install(place, made)} label={words.deviceKeys.command} />
         </>
       )}
       <Loaded of={keys} what={words.deviceKeys.loading}>

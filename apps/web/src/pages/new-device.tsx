@@ -2,14 +2,16 @@
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import type { Place } from '../place.ts';
 import { useLiveState, useRooms } from '../rooms.ts';
+import { submitting } from '../ui/action.ts';
 import { useStartSession } from '../ui/address.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { WorkingSign } from '../ui/mark.tsx';
+import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { DeviceKeys } from './device-keys.tsx';
@@ -42,24 +44,12 @@ const Step = ({
 const isLocal = (url: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** Where the relay signs its own certificate, the shell trusts it from here on, and so do the commands below. */
-const installCommand = ({ publicUrl, authority }: Pick<Place, 'publicUrl' | 'authority'>): string => {
-  const fetched = `curl -fsSL ${publicUrl}/install.sh | sh`;
-  if (!authority) return fetched;
-  const file = '$HOME/relay-authority.crt';
-  return [
-    `curl -fsSo "${file}" ${authority.url}`,
-    `echo "${authority.sha256}  ${file}" | $(command -v sha256sum || echo shasum -a 256) -c -`,
-    `export CURL_CA_BUNDLE="${file}" NODE_EXTRA_CA_CERTS="${file}"`,
-    fetched,
-  ].join(' && ');
-};
-
 export function NewDevice() {
   const { place } = useRooms();
   const devices = useDevices();
   const isLive = useLiveState().kind === 'live';
   const startSession = useStartSession();
+  const [key, setKey] = useState<string>();
   const [before, setBefore] = useState<ReadonlySet<string>>();
   const online = devices.kind === 'ready' ? devices.value.filter(({ status }) => status === 'online') : [];
   // Machines that are online when the page opens are not new. While the live stream is away the list might be outdated.
@@ -73,14 +63,17 @@ export function NewDevice() {
     <Page title={isFirst ? words.connect.first : words.machines.connect} lead={words.connect.lead}>
       <ol className="steps">
         <Step n={1} title={words.connect.run}>
-          <Copy text={installCommand(place)} label={words.connect.runCommand} />
+          <Copy text={daemonCommands.install(place, key)} label={words.connect.runCommand} />
           <p>{words.connect.runMore}</p>
+          {key === undefined ? <ApproveNow onKey={setKey} /> : <p>{words.connect.withKey}</p>}
           {place.authority && <p>{words.connect.trusts}</p>}
         </Step>
-        <Step n={2} title={words.connect.approve}>
-          <p>
-            <Sentence text={words.connect.approveMore} enter={<Link href="/device">{words.connect.enter}</Link>} />
-          </p>
+        <Step n={2} title={key === undefined ? words.connect.approve : words.connect.approved}>
+          {key === undefined && (
+            <p>
+              <Sentence text={words.connect.approveMore} enter={<Link href="/device">{words.connect.enter}</Link>} />
+            </p>
+          )}
           <div className="note" role="status">
             <WorkingSign />
             <span>
@@ -114,5 +107,27 @@ export function NewDevice() {
       </details>
       <DeviceKeys />
     </Page>
+  );
+}
+
+const keySeconds = 600;
+
+/** Makes a registration key for one machine, so that the line registers it without a link. */
+function ApproveNow({ onKey }: { onKey: (key: string) => void }) {
+  const { client } = useRooms();
+  const make = useRecentAction(async () => {
+    onKey((await client.call('createDeviceKey', { body: { ttlSeconds: keySeconds, uses: 1 } })).key);
+  });
+  return (
+    <form onSubmit={submitting(make.run)} className="stacked" method="post">
+      {make.again && <PasswordAgain {...make} />}
+      <Problem refusal={make.refusal} />
+      <div className="actions start">
+        <button type="submit" aria-disabled={make.busy}>
+          {make.busy ? words.deviceKeys.making : words.connect.makeKey}
+        </button>
+      </div>
+      {make.again && <ProvidersAgain returnTo="/devices/new" />}
+    </form>
   );
 }

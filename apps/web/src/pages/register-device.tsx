@@ -8,6 +8,7 @@ import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { useQuery, useStartSession } from '../ui/address.ts';
+import { agentName } from '../ui/agents.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { useDevices } from '../ui/device-list.ts';
@@ -141,7 +142,7 @@ function Facts({ detail }: { detail: CodeDetail }) {
         </>
       )}
       <dt>{words.machine.agent}</dt>
-      <dd>{detail.agentType}</dd>
+      <dd>{agentName(detail.agentType) || visible(detail.agentType)}</dd>
       <dt>{words.approve.from}</dt>
       <dd>{detail.requestedFrom}</dd>
       <dt>{words.approve.requested}</dt>

@@ -92,6 +92,7 @@ export function SignIn() {
         {withPasskey}
       </Page>
     );
+  const contact = status.kind === 'ready' ? status.value.contact : undefined;
   const noSignIn = status.kind === 'failed' && status.refusal.status === 404;
   return (
     <Page title={words.signIn.title} narrow>
@@ -135,7 +136,14 @@ export function SignIn() {
           </Submit>
         </form>
       )}
-      {!noSignIn && <p className="hint">{words.signIn.forgotten}</p>}
+      {!noSignIn && (
+        <p className="hint">
+          <Sentence
+            text={words.signIn.forgotten}
+            operator={contact ? <a href={contact}>{words.signIn.operator}</a> : words.signIn.operator}
+          />
+        </p>
+      )}
       {!noSignIn && withPasskey}
       {status.kind === 'ready' && <Providers providers={status.value.providers} returnTo={returnTo} {...forProgram} />}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (

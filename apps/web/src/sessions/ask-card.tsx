@@ -9,6 +9,7 @@ import { useAnswer } from '../conversation/use-answer.ts';
 import { Snooze } from '../inbox/lazy.ts';
 import { sessionPath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
+import { inOrder } from '../ui/in-order.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { titleOf } from './use-changes.ts';
 
@@ -54,7 +55,7 @@ export function AskCard({ session, device, item, isLine = false }: AskCardProps)
           {[titleOf(session), place].filter((part) => part && part !== question).join(' · ')}
         </span>
       </Link>
-      {prompt?.subject?.command !== undefined && <pre dir="ltr">{commandOf(prompt.subject)}</pre>}
+      {prompt?.subject?.command !== undefined && <pre dir="ltr">{inOrder(commandOf(prompt.subject))}</pre>}
       <Problem refusal={answer.refusal} />
       <div className="acts">
         {quick ? (

@@ -24,8 +24,7 @@ import { Row } from './row.tsx';
 import { useSelection } from './selection.ts';
 import { FilterLine, Foot, Skeleton, UndoToast } from './side-parts.tsx';
 import { useChanges } from './use-changes.ts';
-import { useFilter } from './use-filter.ts';
-import { useListScroll } from './use-list-scroll.ts';
+import { useFilter, useListScroll } from './list-view.ts';
 import { searchCharacters, useSearch } from './use-search.ts';
 import { useSessions } from './use-sessions.ts';
 

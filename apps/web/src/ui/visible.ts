@@ -1,7 +1,7 @@
 /** Texts of machines and agents with every character made visible that could show them as something else. */
 
 /**
- * The same set as in notifications and terminals (packages/protocol/src/terminal-text.ts): hidden characters, except those needed
+ * The same set as in notifications and terminals (packages/protocol/src/texts.ts): hidden characters, except those needed
  * by scripts and emoji.
  */
 const hidden =

@@ -15,7 +15,7 @@ export interface DeviceIdentity {
   agentType: string;
 }
 
-export interface CheckWorld {
+interface CheckWorld {
   relay: RelayDouble;
   identity: DeviceIdentity;
   /** The first connection, after its first `status` and `report_sessions`. */

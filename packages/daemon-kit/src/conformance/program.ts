@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { DeviceIdentity, Subject } from './check.ts';
 
 /** The names of the variables: RELAY_SERVER, RELAY_DEVICE_ID, RELAY_REFRESH_TOKEN, RELAY_AGENT_TYPE, and RELAY_HOME for files. */
-export const variablesOf = (identity: DeviceIdentity, folder: string) => ({
+const variablesOf = (identity: DeviceIdentity, folder: string) => ({
   RELAY_SERVER: identity.server,
   RELAY_DEVICE_ID: identity.deviceId,
   RELAY_REFRESH_TOKEN: identity.refreshToken,

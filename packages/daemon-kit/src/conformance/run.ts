@@ -4,7 +4,7 @@ import type { DaemonCheck, Subject } from './check.ts';
 import { daemonChecks } from './checks.ts';
 import { startRelayDouble } from './relay-double.ts';
 
-export interface CheckResult {
+interface CheckResult {
   check: DaemonCheck;
   /** undefined when the daemon passed. */
   problem: string | undefined;

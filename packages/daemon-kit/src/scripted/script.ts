@@ -27,7 +27,7 @@ export type Step =
   /** Nothing happens until the turn is cancelled. */
   | { type: 'hang' };
 
-export interface ScriptTurn {
+interface ScriptTurn {
   /** Played for messages that match; case-insensitive. Turns without it are played one after the other, and over again. */
   match?: RegExp;
   steps: Step[];

@@ -20,7 +20,7 @@ export interface BookedCall {
   answered: boolean;
 }
 
-export interface CallBook<T extends BookedCall> {
+interface CallBook<T extends BookedCall> {
   /** The call that this is about; undefined when it begins one. */
   find: (update: Fields, source: Source, turn: number) => T | undefined;
   add: (call: T) => void;

@@ -33,7 +33,7 @@ function textIn(update: Fields): string | undefined {
 /** Removes the fence that some agents put around the output of a program. */
 const bare = (text: string) => /^```\w*\n([^]*?)\n?```$/.exec(text)?.[1] ?? text;
 
-export interface CallTexts {
+interface CallTexts {
   /** The description, where this update has one. */
   about?: string;
   /** Takes the place of the output so far. */

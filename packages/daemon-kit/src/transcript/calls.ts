@@ -9,7 +9,7 @@ import type { Names } from './names.ts';
 import { createPrinted } from './output.ts';
 
 /** The effect of an update on its call. */
-export interface HeardCall {
+interface HeardCall {
   changes: Change[];
   /** The call as far as it is known; undefined when the update was dropped. */
   call?: Fields;

@@ -28,7 +28,7 @@ const marks: ReadonlySet<unknown> = new Set([
   wordsEnd,
 ]);
 
-export const wordsKindOf = (update: Fields): WordsKind | undefined => kinds[String(update.sessionUpdate)];
+const wordsKindOf = (update: Fields): WordsKind | undefined => kinds[String(update.sessionUpdate)];
 export const messageIdOf = (update: Fields): string | undefined =>
   typeof update.messageId === 'string' && update.messageId !== '' ? update.messageId : undefined;
 

@@ -384,7 +384,7 @@ export const fromDaemonFrames = {
   desk_response: DeskResponse,
 } as const;
 
-export type DaemonEventType = keyof typeof daemonEvents;
+type DaemonEventType = keyof typeof daemonEvents;
 export type DaemonEvent<K extends DaemonEventType = DaemonEventType> = {
   [T in K]: Static<(typeof daemonEvents)[T]>;
 }[K];

@@ -11,6 +11,11 @@ export const notificationCauses = [
 ] as const;
 export type NotificationCause = (typeof notificationCauses)[number];
 
+/** Changes of the account: no level, delay or pause holds them (rules, 14.11). */
+export const accountCauses = ['device_allowed', 'program_allowed', 'account_changed'] as const;
+const isOfAccount = (cause: NotificationCause): cause is (typeof accountCauses)[number] =>
+  accountCauses.some((one) => one === cause);
+
 /** The notification causes that have a level chosen by the person. */
 export const chosenCauses = ['needs_you', 'failed', 'unknown', 'done', 'device'] as const;
 export type ChosenCause = (typeof chosenCauses)[number];
@@ -30,6 +35,6 @@ export const defaultLevels: Readonly<Record<ChosenCause, NotifyLevel>> = {
  * The cause whose level controls a notification; undefined for changes of the account, which the relay always sends.
  */
 export function chosenCauseOf(cause: NotificationCause): ChosenCause | undefined {
-  if (cause === 'device_allowed' || cause === 'program_allowed' || cause === 'account_changed') return undefined;
+  if (isOfAccount(cause)) return undefined;
   return cause === 'device_conflict' ? 'device' : cause;
 }

@@ -28,7 +28,7 @@ export const deskChoice = maybe(
 );
 
 /** Why a session cannot be continued on its machine now. */
-export const deskReasons = ['busy', 'question', 'held', 'waiting'] as const;
+const deskReasons = ['busy', 'question', 'held', 'waiting'] as const;
 
 const deskWhy = maybe(
   word(

@@ -83,7 +83,7 @@ export const pushRoutes = {
     summary: 'Create a new secret for a webhook; the relay signs with the previous secret too for 24 hours',
     scope: 'sessions:write',
     success: { 200: push.RotatedSecret },
-    errors: ['SUBSCRIPTION_NOT_FOUND', 'KIND_NOT_CONFIGURED'],
+    errors: ['SUBSCRIPTION_NOT_FOUND', 'KIND_NOT_CONFIGURED', 'SIGN_IN_NOT_RECENT'],
   },
   readDelivery: {
     ...endpoints.readDelivery,

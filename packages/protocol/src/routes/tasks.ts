@@ -29,6 +29,13 @@ export const taskRoutes = {
     success: { 200: queue.SessionQueue },
     errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED', 'TASK_NOT_CHANGEABLE'],
   },
+  clearQueue: {
+    ...endpoints.clearQueue,
+    summary: 'Withdraw all queued messages that are not sent yet; delayed messages stay',
+    scope: 'sessions:write',
+    success: { 200: queue.SessionQueue },
+    errors: ['SESSION_NOT_FOUND'],
+  },
   removeQueued: {
     ...endpoints.removeQueued,
     summary: 'Withdraw a queued message, until it is sent to the daemon',

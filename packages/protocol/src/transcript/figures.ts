@@ -16,7 +16,7 @@ export const UsageLimit = record('UsageLimit', 'A limit of the plan that the age
   as_of: text('When the agent reported it (ISO 8601)', { maxLength: limits.timeCharacters }),
 });
 
-export const maxUsageLimits = 10;
+const maxUsageLimits = 10;
 export const usageLimits = list(UsageLimit, 'Limits of the plan', { maxItems: maxUsageLimits });
 
 export type Cost = Static<typeof Cost>;

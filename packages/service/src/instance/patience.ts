@@ -15,7 +15,7 @@ const isAway = (error: unknown): boolean =>
     (error instanceof BackplaneError && error.code === 'UNAVAILABLE')) &&
   !/certificate/i.test(error.message);
 
-export interface Patience {
+interface Patience {
   /** Opens a dependency, again and again while it is away. Rejects with its last error when the time of the start is over. */
   wait<T>(dependency: 'database' | 'backplane', open: () => Promise<T>): Promise<T>;
   /** Closes the door of the probes: the port is free for that of the instance. */

@@ -27,7 +27,7 @@ interface Results {
 }
 
 /** The cost of a run, file by file, in seconds. */
-export interface TestRecord {
+interface TestRecord {
   readonly wall: number;
   readonly files: readonly {
     readonly file: string;
@@ -82,7 +82,7 @@ export function tableOf(rows: readonly Skipped[]): string {
 }
 
 /** One line: files done, time passed, and the time left if the other files take as long as in the last run, or as these did. */
-export function progressLine(
+function progressLine(
   done: { files: number; seconds: number },
   left: { files: number; known: number | undefined },
 ): string {
@@ -93,7 +93,7 @@ export function progressLine(
 const clock = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
 /** The cost of a run in one line, for a run of more than one file. */
-export function costLine({ wall, files }: TestRecord): string {
+function costLine({ wall, files }: TestRecord): string {
   if (files.length < 2) return '';
   const sum = files.reduce((all, { own, children }) => all + own + children, 0);
   const dearest = [...files].sort((a, b) => b.own + b.children - a.own - a.children).slice(0, 3);

@@ -7,7 +7,6 @@
  */
 import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf, systemClock } from '@relay/daemon-kit';
 import { commandAboutAsking } from './danger.ts';
-import { listedName } from './names.ts';
 import { limitIn } from './limits.ts';
 import { createNotes } from './notes.ts';
 import { type AcpOptions, type AcpTimings, acpTimings } from './options.ts';
@@ -15,6 +14,10 @@ import { createOpenings } from './openings.ts';
 import { type OnUpdate, createProcessPool } from './pool.ts';
 import { createSettings } from './settings.ts';
 import { type AgentAbilities, type AgentProcess, AgentFailure } from './process.ts';
+
+/** The name of a message of an agent whose sessions are read by replay: the same in a live turn. `part`: from 1, one more per tool call. */
+const listedName = (role: 'USER' | 'AGENT', messageId: string, part: number): string =>
+  part === 1 ? `${role} ${messageId}` : `${role} ${messageId} ${part}`;
 
 export interface AcpAgent extends Agent {
   /**

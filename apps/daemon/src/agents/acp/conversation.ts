@@ -57,7 +57,7 @@ interface ConversationOptions {
   unknownCommand: (sessionId: string, message: string) => string | undefined;
   /** The usage limit that a failure of the agent reports. */
   limitOf?: ((error: unknown) => ReachedLimit | undefined) | undefined;
-  /** As in `Steering`. */
+  /** As in `createSteering`. */
   wasRead?: ((sessionId: string, message: string) => boolean | undefined) | undefined;
   log: Pick<Log, 'info'>;
 }

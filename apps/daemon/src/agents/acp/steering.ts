@@ -24,11 +24,13 @@ interface SteeringOptions {
   wasRead?: ((sessionId: string, message: string) => boolean | undefined) | undefined;
 }
 
+/** How often, and how many milliseconds apart, the daemon looks for the record of a turn. */
+const recordLooks = 20;
+const recordMs = 250;
+
 const unable = 'This agent takes no message while it works.';
 const notBegun = 'The agent has not begun with its turn yet.';
 const asks = 'The agent waits for an answer.';
-
-export type Steering = ReturnType<typeof createSteering>;
 
 export function createSteering(options: SteeringOptions) {
   const { sessionId, agent, clock, isAsking, wasRead } = options;
@@ -64,6 +66,16 @@ export function createSteering(options: SteeringOptions) {
       const isAnswer = error instanceof AgentFailure && error.code !== undefined;
       return { outcome: isAnswer ? 'refused' : 'unknown', reason: reasonOf(error) };
     }
+  };
+
+  /** A busy agent answers a prompt before the record of the turn is complete: waits for that record, a bounded time. */
+  const isUnread = async (message: string, read: NonNullable<SteeringOptions['wasRead']>): Promise<boolean> => {
+    for (let looks = recordLooks; looks > 1; looks -= 1) {
+      const known = read(sessionId, message);
+      if (known !== undefined) return !known;
+      await new Promise<void>((resolve) => clock.after(recordMs, resolve));
+    }
+    return read(sessionId, message) === false;
   };
 
   return {
@@ -110,7 +122,7 @@ export function createSteering(options: SteeringOptions) {
           wait();
         });
       for (const { id, message } of active.steered)
-        if (wasRead?.(sessionId, message) === false) active.report.dropped?.(id);
+        if (wasRead && (await isUnread(message, wasRead))) active.report.dropped?.(id);
     },
   };
 }

@@ -2,6 +2,7 @@
  * The programs that have sessions of the agent open outside of this daemon, and how their terminals close (rules, chapter 24). A process
  * counts only if the record of the agent proves it: names, folders and times of files prove nothing.
  */
+import { homedir } from 'node:os';
 import { type Clock, type Ended, type Holders, elapsedOn, pause, systemClock } from '@relay/daemon-kit';
 import type { Held } from '@relay/protocol';
 import type { DeskMode } from '../../config.ts';
@@ -15,7 +16,6 @@ import {
   copilotRecords,
   qwenRecords,
 } from './records.ts';
-import { commandFor } from './resume-command.ts';
 
 interface Holder {
   sessionId: string;
@@ -159,3 +159,31 @@ function proofOf({ start, startedAt, isLock }: HolderRecord, facts: ProcessFacts
   if (startedAt === undefined || facts.startedAt === undefined) return 'likely';
   return Math.abs(startedAt.getTime() - facts.startedAt.getTime()) <= startSlackMs ? 'sure' : 'another';
 }
+
+/**
+ * The command that continues a session in the agent itself, for a POSIX shell. Undefined for an agent whose command was not tried, and
+ * for a folder or id that cannot be shown in one line.
+ */
+function commandFor(
+  words: readonly string[] | undefined,
+  sessionId: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): string | undefined {
+  if (!words || /[\0-\x1f\x7f-\x9f]/.test(`${sessionId}${cwd}`)) return undefined;
+  const command = words.map((word) => quoted(word.replace('{id}', sessionId))).join(' ');
+  return cwd === '' ? command : `cd ${pathOf(cwd, env.HOME || homedir())} && ${command}`;
+}
+
+/** A path below the home begins with `~`, which a shell expands outside of quotes only. */
+function pathOf(path: string, home: string): string {
+  if (path === home) return '~';
+  return path.startsWith(`${home}/`) ? `~/${quoted(path.slice(home.length + 1))}` : quoted(path);
+}
+
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) && !word.startsWith('-')
+    ? word
+    : /^--?[\w-]+$/.test(word)
+      ? word
+      : `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -60,7 +60,7 @@ export const words: typeof english = {
           ? plural(seconds / 3600, { one: '# Stunde', other: '# Stunden' })
           : plural(seconds / 86_400, { one: '# Tag', other: '# Tage' }),
     uses: 'Rechner, die sich damit registrieren dürfen',
-    once: 'Führe das auf dem Rechner aus, nachdem relay-daemon dort installiert ist. Der Schlüssel wird nicht noch einmal gezeigt.',
+    once: 'Führe das auf dem Rechner aus. Es installiert relay-daemon, registriert den Rechner und startet ihn als Dienst. Der Schlüssel wird nicht noch einmal gezeigt.',
     command: 'Befehl zum Registrieren mit dem Schlüssel',
     unnamed: 'Schlüssel ohne Namen',
     used: (used, uses) => `${number(used)} von ${number(uses)} benutzt`,
@@ -101,7 +101,11 @@ export const words: typeof english = {
       'Für macOS, Linux und WSL mit Node 20.19 oder neuer. Installiert relay-daemon nur für deinen Benutzer und nutzt deine Agenten. Gibt es keinen, startet ein Demo-Agent zum Ausprobieren.',
     trusts:
       'Dieser Relay signiert sein Zertifikat selbst. Der Befehl prüft dessen Fingerabdruck und vertraut ihm dann in dieser Shell, nur für Adressen deines Netzes.',
+    makeKey: 'Jetzt schon bestätigen',
+    withKey:
+      'Diese Zeile gilt einmal, in den nächsten 10 Minuten: Sie verbindet den Rechner mit deinem Konto und startet relay-daemon als Dienst.',
     approve: 'Bestätige ihn',
+    approved: 'Schon bestätigt',
     approveMore:
       'Das Terminal zeigt einen Link und einen Code. Öffne den Link und prüfe, ob beide Codes gleich sind. Hast du einen Code? {enter}',
     enter: 'Code eingeben',

@@ -258,6 +258,7 @@ export const words: typeof english = {
       letGo: 'Eine Sitzung für ihren Rechner freigegeben',
       changeSetting: 'Eine Einstellung einer Sitzung geändert',
       changeQueued: 'Eine wartende Nachricht geändert',
+      clearQueue: 'Alle wartenden Nachrichten entfernt',
       removeQueued: 'Eine wartende Nachricht entfernt',
       watch: 'Eine Sitzung beobachtet',
       unwatch: 'Eine Sitzung nicht mehr beobachtet',

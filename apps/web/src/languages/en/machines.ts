@@ -58,7 +58,7 @@ export const words = {
           ? plural(seconds / 3600, { one: '# hour', other: '# hours' })
           : plural(seconds / 86_400, { one: '# day', other: '# days' }),
     uses: 'Machines that may register with it',
-    once: 'Run this on the machine, after relay-daemon is installed there. The key is not shown again.',
+    once: 'Run this on the machine. It installs relay-daemon, registers the machine and starts it as a service. The key is not shown again.',
     command: 'the command that registers with the key',
     unnamed: 'Key without a name',
     used: (used: number, uses: number) => `${number(used)} of ${number(uses)} used`,
@@ -98,7 +98,11 @@ export const words = {
       'For macOS, Linux and WSL, with Node 20.19 or newer. It installs relay-daemon for your user alone, and uses the agents you have. Without an agent, it starts a demo agent you can try.',
     trusts:
       'This relay signs its own certificate. The command checks the fingerprint of that certificate, then trusts it in this shell, for addresses of your network alone.',
+    makeKey: 'Approve it now',
+    withKey:
+      'This line works once, within 10 minutes: it connects the machine to your account and starts relay-daemon as a service.',
     approve: 'Approve it',
+    approved: 'Already approved',
     approveMore:
       'The terminal shows a link and a code. Open the link and check that both codes match. Have a code? {enter}',
     enter: 'Enter it',

@@ -253,6 +253,7 @@ export const words = {
       letGo: 'Freed a session for its machine',
       changeSetting: 'Changed a setting of a session',
       changeQueued: 'Changed a queued message',
+      clearQueue: 'Removed all queued messages',
       removeQueued: 'Removed a queued message',
       watch: 'Watched a session',
       unwatch: 'Stopped watching a session',

@@ -2,9 +2,8 @@
  * Markdown as top-level blocks. While text grows, only its last block is lexed again; earlier blocks keep their tokens, so that nothing of
  * them is rendered again. The raw texts of the blocks, one after another, are the whole text.
  */
-import { Lexer, type Token, type TokensList } from 'marked';
+import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from 'marked';
 import type { RemendOptions } from 'remend';
-import { AgentTokenizer } from './tokenizer.ts';
 import { budget, inlineCost, isCostly, mostPieces } from './cost.ts';
 
 export interface Blocks {
@@ -141,4 +140,31 @@ export function blocksOf(text: string, open: boolean, before: Blocks = noBlocks)
     closedTokens: kept.length + closedNow.length,
     links,
   };
+}
+
+/** Emphasis with a mark outside of ASCII as its first or last character: `**注意：**请`. The rules do not close it, because no space follows. */
+const besideWide = /^(\*{1,2})(?=[^\s*])([^*\n]*[^\s*])\1(?!\*)/;
+const wide = /^[^\0-\x7f\p{L}\p{N}]|[^\0-\x7f\p{L}\p{N}]$/u;
+
+/** Where Markdown, as agents write it, differs from the rules of GitHub: tildes, addresses and emphasis beside full-width marks. */
+class AgentTokenizer extends Tokenizer {
+  /** Two tildes: one is "about" and the folder of a person. */
+  override del(src: string, maskedSrc: string, prevChar?: string): Tokens.Del | undefined {
+    return src.startsWith('~~') ? super.del(src, maskedSrc, prevChar) : undefined;
+  }
+
+  /** A bare address stops at the first character outside of ASCII: marks of other scripts follow it without a space. */
+  override url(src: string): Tokens.Link | undefined {
+    const found = super.url(src);
+    const at = found ? found.raw.search(/[^\0-\x7f]/) : -1;
+    return at === -1 ? found : super.url(src.slice(0, at));
+  }
+
+  override emStrong(src: string, maskedSrc: string, prevChar?: string): Tokens.Em | Tokens.Strong | undefined {
+    const [, marks = '', inside = ''] = besideWide.exec(maskedSrc.slice(-src.length)) ?? [];
+    if (!wide.test(inside)) return super.emStrong(src, maskedSrc, prevChar);
+    const text = src.slice(marks.length, marks.length + inside.length);
+    const raw = marks + text + marks;
+    return { type: marks.length === 2 ? 'strong' : 'em', raw, text, tokens: this.lexer.inlineTokens(text) };
+  }
 }

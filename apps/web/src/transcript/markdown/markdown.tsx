@@ -7,7 +7,6 @@ import { words } from '../../catalogue.ts';
 import { type Blocks, blocksOf, noBlocks } from './blocks.ts';
 import { CodeBlock } from './code-block.tsx';
 import { inline } from './inline.tsx';
-import { PlainText } from './plain-text.tsx';
 
 export function Markdown({ text, open = false }: { text: string; open?: boolean }) {
   const known = useRef<Blocks>(noBlocks);
@@ -128,3 +127,27 @@ function Table({ table }: { table: Tokens.Table }) {
     </div>
   );
 }
+
+const pieceCharacters = 4096;
+
+/** Cut after the last line that fits, else in the middle of an oversized line. */
+export function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const line = text.lastIndexOf('\n', start + pieceCharacters);
+    const end =
+      text.length - start <= pieceCharacters ? text.length : line > start ? line + 1 : start + pieceCharacters;
+    pieces.push(text.slice(start, end));
+    start = end;
+  }
+  return pieces;
+}
+
+/** A long text as written, in pieces: the browser lays out only visible pieces. */
+const PlainText = ({ text }: { text: string }): ReactNode => (
+  <div className="plain">
+    {piecesOf(text).map((piece, index) => (
+      <p key={index}>{piece}</p>
+    ))}
+  </div>
+);

@@ -131,7 +131,7 @@ function HunkLines({ hunk, language }: { hunk: Hunk; language: string }) {
   ));
 }
 
-export function byLine(stretches: readonly Stretch[]): Stretch[][] {
+function byLine(stretches: readonly Stretch[]): Stretch[][] {
   const lines: Stretch[][] = [[]];
   for (const [text, kind] of stretches)
     text.split('\n').forEach((piece, index) => {

@@ -45,7 +45,7 @@ function diffOf(value: unknown): Diff | undefined {
 }
 export const diffList = (value: unknown): Diff[] => listOf(value, diffOf, 50);
 
-export interface AskedShape {
+interface AskedShape {
   /** Undefined while the question is unanswered. */
   answer: 'allowed' | 'rejected' | undefined;
   /** The choice as the agent labels it, if it covers more than one call. */

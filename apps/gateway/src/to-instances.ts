@@ -1,8 +1,9 @@
-/** Messages to the instance that owns a device now, perhaps not the instance that handled its late frame. */
-import type { Commands } from '@relay/backplane';
+/** Messages to other instances: nothing waits for their delivery, and a failure is only logged. */
+import { type Backplane, type Commands, poker } from '@relay/backplane';
 import type { Command } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 
+/** Messages to the instance that owns a device now, perhaps not the instance that handled its late frame. */
 interface Owners {
   /** A late event named the session of this task. If the message is lost, the outcome stays as it is. */
   readonly tellNamed: (deviceId: string, taskId: string) => void;
@@ -23,3 +24,15 @@ export function createOwners(backplane: Pick<Commands, 'route'>, logger: Logger,
     wake: (deviceId) => tell(deviceId, { v: 1, kind: 'wake' }),
   };
 }
+
+/**
+ * Notifies one api of new notifications, which sends them, or all apis if none confirms (rules, 14.5). Returns immediately; if it
+ * fails, the next look of any api finds the notifications.
+ */
+export const createNotify = (backplane: Backplane, logger: Logger): (() => void) =>
+  poker(
+    backplane,
+    'outbox',
+    () => backplane.publishControl(JSON.stringify({ v: 1, kind: 'outbox' })),
+    (error) => logger.warn({ err: error }, 'outbox not announced'),
+  );
