@@ -15,7 +15,9 @@ beforeAll(async () => {
     config: { logLevel: 'debug', daemonReplyTimeoutMs: 3000 },
     log: { write: (line) => void log.push(line) },
   });
-  daemon = await connectDaemon(relay, { capabilities: ['transcript', 'content', 'changes', 'browse', 'files'] });
+  daemon = await connectDaemon(relay, {
+    capabilities: ['transcript', 'content', 'changes', 'browse', 'usage', 'spending', 'files'],
+  });
   app = await connectApp(relay, { transcript: true, output: true });
 });
 afterAll(() => relay.stop());
@@ -147,4 +149,31 @@ it('no path or content of a file reaches the database or the log, not even from 
     );
   expect(await dumpDatabase(relay)).not.toContain(secret);
   expect(log.join('\n')).not.toContain(secret);
+});
+
+it('43: no figure of use reaches the database, the log or a metric', async () => {
+  const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello' } });
+  const { taskId } = created.body as { taskId: string };
+  const [used, size, amount] = [314_159, 2_718_281, 1618.0339];
+  const cost = { amount, currency: 'USD' };
+  const about = { uuid: 'used', seq: 1, role: 'AGENT', content: '', timestamp: '2026-01-01T00:00:00.000Z' };
+  daemon.event(taskId, 'SESSION_STARTED', { session_id: 'figures' });
+  daemon.transcript(taskId, 'figures', [{ op: 'put', item: { ...about, part: { kind: 'usage', used, size, cost } } }]);
+  const shown = await app.next('transcript', ({ sessionId }) => String(sessionId).endsWith(':figures'));
+  expect(JSON.stringify(shown)).toContain(String(amount));
+  const context = relay.call('readContext', { params: { id: shown.sessionId as string } });
+  const { request_id } = await daemon.next('usage_request');
+  const usage = { used_tokens: used, max_tokens: size, cost };
+  daemon.send({ type: 'usage_response', request_id, session_id: 'figures', usage });
+  expect(JSON.stringify((await context).body)).toContain(String(amount));
+  const range = { from: '2026-03-01', to: '2026-03-02', zone: 'UTC' };
+  const days = relay.call('readUsage', { params: { id: daemon.deviceId }, query: range });
+  const asked = await daemon.next('spending_request');
+  const day = { day: '2026-03-01', agent_type: 'claude', turns: 1, cost, tokens: used };
+  daemon.send({ type: 'spending_response', request_id: asked.request_id, days: [day], since: about.timestamp });
+  expect(JSON.stringify((await days).body)).toContain(String(amount));
+  const metrics = await Promise.all([...relay.apis, ...relay.gateways].map((instance) => instance.metrics.text()));
+  const kept = [await dumpDatabase(relay), ...log, ...metrics].join('\n');
+  expect(kept).toContain('figures');
+  for (const figure of [used, size, amount]) expect(kept).not.toContain(String(figure));
 });

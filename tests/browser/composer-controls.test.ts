@@ -101,6 +101,57 @@ describeWith('chromium', 'the controls of the composer', () => {
   const sheet = () => person.page.getByRole('dialog', { name: /this session|new session/ });
   const faults = () => axeFindings(person);
 
+  it('3.4: a schedule takes its own settings, and asks for a confirmation of a mode that never asks', async () => {
+    const { page } = person;
+    await person.goto('/later');
+    await page.getByRole('button', { name: 'Repeat a message' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Repeat a message' });
+    await dialog.getByLabel('Message').fill('Clean up');
+    await dialog.getByRole('button', { name: 'Permissions: Manual' }).click();
+    await sheet()
+      .getByRole('radio', { name: /Bypass permissions/ })
+      .click();
+    const confirm = page.getByRole('alertdialog');
+    await confirm.getByText(/while you’re not there: Every weekday 9:00/).waitFor();
+    expect(await faults()).toEqual([]);
+    await confirm.getByRole('button', { name: 'Turn on Bypass permissions' }).click();
+    await confirm.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    const request = page.waitForRequest((sent) => sent.method() === 'POST' && sent.url().endsWith('/api/schedules'));
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    expect((await request).postDataJSON()).toMatchObject({
+      settings: [{ id: 'mode', value: 'bypassPermissions' }],
+      dangerous: true,
+    });
+    await page.getByRole('button', { name: /^Delete the schedule/ }).click();
+    expect(changes).toEqual([]);
+  });
+
+  it('1.4: the menu has the settings of a daemon without controls, its composer shows no chips', async () => {
+    const old = await connectDaemon(relay.relay, {
+      registration: await registeredDevice(person, 'Old machine'),
+      headers: { 'X-Daemon-Capabilities': 'settings' },
+    });
+    serve(old);
+    const session = { session_id: 'old', last_message: 'Hello', is_active: false, message_count: 1 };
+    old.send({ type: 'report_sessions', sessions: [{ ...session, last_activity: new Date().toISOString() }] });
+    const id = `${old.deviceId}:${old.registration.agentType}:old`;
+    await person.goto(`/sessions/${encodeURIComponent(id)}`);
+    await person.page.getByRole('button', { name: 'More', exact: true }).click();
+    await person.page.getByRole('button', { name: 'Permissions and model' }).click();
+    const changed = person.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await sheet()
+      .getByRole('radio', { name: /Accept edits/ })
+      .check();
+    await changed;
+    expect(changes).toEqual([{ id: 'mode', value: 'acceptEdits' }]);
+    await person.page.keyboard.press('Escape');
+    expect(await person.page.locator('.box .set-chip').count()).toBe(0);
+    await old.drop();
+    settings = offered();
+    changes.length = 0;
+  });
+
   it('1: New session shows the settings of the agent, and sends the choice with the first message', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Fix the test');
@@ -147,6 +198,11 @@ describeWith('chromium', 'the controls of the composer', () => {
 
   it('5: a mode that never asks needs one confirmation and shows in red; "Ask again" does not', async () => {
     await permissions().click();
+    const changed = person.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await sheet()
+      .getByRole('radio', { name: /Accept edits/ })
+      .check();
+    await changed;
     await sheet()
       .getByRole('radio', { name: /Bypass/ })
       .click();
@@ -169,13 +225,16 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
     expect(await faults()).toEqual([]);
     await person.picture('full-access');
+    // Back to the mode before it.
     await person.click('Ask again');
-    await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
+    await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
   });
 
   it('7: a change in another app appears in this one', async () => {
-    settings[0]!.value = 'acceptEdits';
+    settings[0]!.value = 'default';
     daemon.send({ type: 'settings_activity', session_id: 'native/1' });
+    await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
+    await person.page.getByLabel('Message').press('Shift+Tab');
     await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
     await person.page.getByLabel('Message').press('Shift+Tab');
     await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();

@@ -76,7 +76,12 @@ describeWith('chromium', 'a message for a later time', () => {
     await field().fill('At last report');
     await person.page.keyboard.press('Control+Shift+L');
     await dialog.getByLabel('Date and time').fill(tomorrowNoon());
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('Time zone').selectOption('Asia/Tokyo');
+    const request = person.page.waitForRequest((sent) => sent.method() === 'POST' && /\/messages$/.test(sent.url()));
     await dialog.getByRole('button', { name: 'Send later' }).click();
+    const { notBefore } = (await request).postDataJSON() as { notBefore: string };
+    expect(Date.parse(notBefore)).toBe(Date.parse(`${tomorrowNoon()}+09:00`));
     await chips().getByText('At last report').waitFor();
     await dialog.waitFor({ state: 'detached' });
     expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
@@ -88,7 +93,8 @@ describeWith('chromium', 'a message for a later time', () => {
     await chips().getByRole('button', { name: 'Don’t send “Then sum up”' }).click();
     await chips().getByText('Then sum up').waitFor({ state: 'detached' });
 
-    await person.goto('/later');
+    await everyLook(person, 'later-link');
+    await person.page.getByRole('link', { name: /^Later 1$/ }).click();
     const list = person.page.getByRole('list', { name: 'Later' });
     await list.getByText('Run the slow tests').waitFor();
     await list.getByRole('button', { name: /Change the time of/ }).click();
@@ -155,6 +161,52 @@ describeWith('chromium', 'a message for a later time', () => {
     await row.getByText(/^Continues at/).waitFor();
   });
 
+  it('starts later, and repeats in the same session, from the composer', async () => {
+    const { page } = person;
+    await person.goto('/sessions/new');
+    await page.getByLabel(/^What should/).fill('Water the plants');
+    await page.getByRole('button', { name: 'Start later' }).click();
+    const start = page.getByRole('dialog', { name: 'Start later' });
+    await start.getByRole('button', { name: /^Tomorrow/ }).click();
+    await chips().getByText('Water the plants').waitFor();
+    await chips()
+      .getByRole('button', { name: /^Don’t send/ })
+      .click();
+
+    await person.goto('/sessions/new');
+    await page.getByLabel(/^What should/).fill('Keep the log');
+    await person.click('Start session');
+    const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Keep the log');
+    daemon.event(String(task_id), 'SESSION_STARTED', { session_id: 'kept' });
+    daemon.event(String(task_id), 'TASK_COMPLETE', { result: 'Kept.' });
+    await page.locator('main[data-status="idle"]').waitFor();
+    await field().fill('Add a line');
+    await page.keyboard.press('Control+Shift+L');
+    const dialog = page.getByRole('dialog', { name: 'Send later' });
+    await dialog.getByRole('button', { name: 'Repeat' }).click();
+    await dialog.getByRole('combobox', { name: 'Day' }).selectOption('Every day');
+    await dialog.getByLabel('Time', { exact: true }).fill('07:30');
+    // Three times, as the relay computes them.
+    await dialog
+      .locator('.next li')
+      .nth(2)
+      .getByText(/7:30.AM$/)
+      .waitFor();
+    await dialog.getByRole('radio', { name: /^The same session/ }).check();
+    await everyLook(person, 'schedule-tab');
+    expect(await axeFindings(person)).toEqual([]);
+    const request = page.waitForRequest((sent) => sent.url().endsWith('/api/schedules'));
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    expect((await request).postDataJSON()).toMatchObject({
+      ...{ message: 'Add a line', cron: '30 7 * * *', waitSeconds: 7200 },
+      sessionId: expect.stringMatching(/:kept$/),
+    });
+    const list = page.getByRole('list', { name: 'Repeating' });
+    await list.getByText(/^Every day 7:30.AM/).waitFor();
+    await list.getByRole('button', { name: /^Delete the schedule/ }).click();
+    await list.waitFor({ state: 'detached' });
+  });
+
   it('repeats: made, changed, paused, run and deleted on the page of later messages', async () => {
     const { page } = person;
     await person.goto('/later');
@@ -174,9 +226,13 @@ describeWith('chromium', 'a message for a later time', () => {
     const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Read the CI failures');
     daemon.event(String(task_id), 'SESSION_STARTED', { session_id: 'repeated' });
     daemon.event(String(task_id), 'TASK_COMPLETE', { result: 'Two fixed.' });
+    const row = page.getByRole('link', { name: /Read the CI failures/ }).first();
+    await row.getByRole('img', { name: 'Repeats' }).waitFor();
     await list.getByRole('button', { name: /^Pause/ }).click();
     await list.getByText('Paused').waitFor();
     await list.getByText('Two fixed.').waitFor();
+    await list.getByText('Sessions of this schedule').click();
+    await list.locator('details').getByRole('link', { name: /✓/ }).waitFor();
     await everyLook(person, 'scheduled');
     expect(await axeFindings(person)).toEqual([]);
     await list.getByRole('button', { name: /^Edit/ }).click();

@@ -149,6 +149,19 @@ describeWith('chromium', '§2: usage', () => {
     daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Compacted.', session_id: 'figures' });
   });
 
+  it('43: a turn that a cap stopped shows the reason, and continues with a tap', async () => {
+    const taskId = await start('capped');
+    const why = 'Stopped at about $15.02, half as much again as the $10 you set.';
+    daemon.say(taskId, 'capped', [put(item('capped-end', 9, { kind: 'error', code: 'COST_CAP' }, why))]);
+    daemon.event(taskId, 'ERROR', { error: why, code: 'COST_CAP', message_uuid: 'capped-end' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.text(why);
+    await person.click('Continue');
+    const task = await daemon.next('task_resume', ({ session_id: id }) => id === 'capped');
+    expect(task).toMatchObject({ message: 'Continue where you stopped.' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Went on.', session_id: 'capped' });
+  });
+
   it('the page by day has a bar for each of 30 days, and a row for each machine and agent', async () => {
     await person.goto(pathOf('figures'));
     await ring(person.page).click();

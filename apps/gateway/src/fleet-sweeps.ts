@@ -70,6 +70,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const expire = async () => {
     for (const deviceId of await devicesWithExpired(database)) {
       await publisher.sessions(await withDevice(database, deviceId, (tx) => expireTasks(tx, deviceId)));
+      deps.notify();
     }
     for (const deviceId of await devicesWithLateSteers(database))
       await publisher.sessions(await withDevice(database, deviceId, (tx) => requeueLateSteers(tx, deviceId)));
@@ -101,6 +102,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
       );
       if (!fired) continue;
       await publishFired(deps, fired.ownerId, fired);
+      deps.notify();
       if (fired.released.length > 0) deps.wakeOwner(deviceId);
     }
   };

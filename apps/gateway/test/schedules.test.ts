@@ -116,7 +116,7 @@ describe('a schedule', () => {
     expect(starts(old.message)).toBe(0);
   });
 
-  it('waits for a device as long as chosen, and is missed then', async () => {
+  it('waits for a device as long as chosen, and is missed then, or runs once when it is back', async () => {
     const away = await connectDaemon(relay);
     const { deviceId } = away;
     await away.close();
@@ -133,6 +133,16 @@ describe('a schedule', () => {
     const { body } = await relay.call('listInbox', {});
     expect(body.items.filter((item) => item.taskId === taskId)).toEqual([]);
     expect(body.items.filter(({ scheduleId }) => scheduleId === waits.id)).toHaveLength(1);
+
+    const returns = await created({ deviceId });
+    await comeDue(returns.id);
+    await settled(returns.id, 'started');
+    const back = await connectDaemon(relay, { registration: away.registration });
+    const frame = await back.next('task_start', ({ instruction }) => instruction === returns.message);
+    back.event(frame.task_id as string, 'SESSION_STARTED', { session_id: `repeated-${++native}` });
+    back.event(frame.task_id as string, 'TASK_COMPLETE', { result: 'done' });
+    expect(await settled(returns.id, 'done')).toMatchObject({ taskId: frame.task_id });
+    expect(back.inbox.count('task_start', ({ instruction }) => instruction === returns.message)).toBe(1);
   });
 
   it('pauses after five runs that did not work, until its person resumes it', async () => {
@@ -198,6 +208,22 @@ describe('a schedule', () => {
     expect(await relay.call('deleteSchedule', { params: { id: last.id } })).toMatchObject({ status: 204 });
     const rows = await relay.database.sql.query`SELECT 1 FROM schedules WHERE message LIKE '%secret%'`;
     expect(rows).toEqual([]);
+  });
+
+  it('pauses with its session, as soon as that is archived', async () => {
+    const session = await idleSession(relay, daemon, app, `archived-${++number}`);
+    const schedule = await created({ sessionId: session });
+    await relay.call('updateSession', { params: { id: session }, body: { archived: true } });
+    expect(await read(schedule.id)).toMatchObject({ paused: true, pausedFor: 'archived', next: [] });
+  });
+
+  it('shows the next times of a rule before it exists, as they come true', async () => {
+    const preview = (cron: string) => relay.call('previewSchedule', { query: { cron, zone: 'Africa/Casablanca' } });
+    const { body } = await preview('30 7 * * 1-5');
+    expect(body.next).toHaveLength(3);
+    expect(await created({ cron: '30 7 * * 1-5', zone: 'Africa/Casablanca' })).toMatchObject({ next: body.next });
+    expect(await preview('* * * * *')).toMatchObject({ status: 400, body: { code: 'SCHEDULE_TOO_OFTEN' } });
+    expect(await preview('@daily')).toMatchObject({ status: 400, body: { code: 'INVALID_SCHEDULE' } });
   });
 
   it('refuses rules, places and settings that do not exist, and the 51st', async () => {

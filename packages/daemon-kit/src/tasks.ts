@@ -59,7 +59,7 @@ export function createTasks(options: TasksOptions): Tasks {
     superseded: asked.supersede,
     finish: ends.finish,
     stopped(task, why) {
-      ends.finish(task, { type: 'ERROR', error: why });
+      ends.finish(task, { type: 'ERROR', error: why, code: 'COST_CAP' });
       void task.turn?.cancel();
     },
     withdrawn: ends.withdrawn,

@@ -163,7 +163,8 @@ describe('§2: a cap on a session', () => {
     const { connection, done, task, cancelled } = await begun({ session: 10 });
     const session = await done('9.9');
     const id = task('14.99 15.02 hang', session);
-    const { error } = await connection.event('ERROR', id);
+    const { error, code } = await connection.event('ERROR', id);
+    expect(code).toBe('COST_CAP');
     expect(error).toBe('Stopped at about $15.02, half as much again as the $10 you set.');
     expect(cancelled).toEqual([id]);
   });

@@ -21,6 +21,8 @@ interface Faults {
   prompts?: 'right' | 'takes any';
   /** Declares settings. */
   settings?: 'right' | 'takes any' | 'changes nothing' | 'foreign value';
+  /** Takes messages into a turn. */
+  steer?: 'right' | 'other outcome' | 'after the turn';
   /** Declares content. */
   content?: 'right' | 'has everything';
 }
@@ -32,10 +34,13 @@ function daemonWith(faults: Faults): Subject {
       const sockets: WebSocket[] = [];
       const running = new Set<string>();
       const seen = new Set<string>();
+      const steered = new Map<string, string>();
       let stopped = false;
       let mode = 'ask';
       const connect = () => {
-        const declared = (['transcript', 'prompts', 'settings', 'content'] as const).filter((name) => faults[name]);
+        const declared = (['transcript', 'prompts', 'settings', 'content', 'steer'] as const).filter(
+          (name) => faults[name],
+        );
         const headers = {
           Authorization: `Bearer ${refreshToken}`,
           'X-Device-ID': deviceId,
@@ -137,6 +142,12 @@ function daemonWith(faults: Faults): Subject {
             const current = faults.settings === 'foreign value' ? 'plan' : mode;
             send({ ...reply, settings: [{ id: 'mode', kind: 'mode', name: 'Mode', value: current, options }] });
           }
+          if (frame.type === 'task_steer') {
+            const runs = faults.steer === 'after the turn' || running.has(String(frame.into));
+            const known = faults.steer === 'other outcome' && steered.has(task) ? 'refused' : steered.get(task);
+            steered.set(task, known ?? (runs ? 'injected' : 'not_running'));
+            event(task, 'STEERED', { outcome: steered.get(task) });
+          }
           if (frame.type === 'task_cancel') {
             running.delete(task);
             status();
@@ -183,6 +194,8 @@ describe('a faulty daemon', () => {
     ['does not make a change', { settings: 'changes nothing' }, 'answers settings_request'],
     ['has a value outside the options', { settings: 'foreign value' }, 'answers settings_request'],
     ['claims content that does not exist', { transcript: 'right', content: 'has everything' }, 'with `content`'],
+    ['reports a message into a turn twice, each time otherwise', { steer: 'other outcome' }, 'with `steer`'],
+    ['takes a message into a turn that is over', { steer: 'after the turn' }, 'with `steer`'],
     ['does not answer pings', { silent: true }, 'answers ping'],
   ])('fails a check when it %s', async (_name, faults, words) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults), { waitMs: 1000 })).problem).toEqual(
@@ -198,6 +211,8 @@ describe('a faulty daemon', () => {
     ['answers settings_request', {}],
     ['with `content`', { transcript: 'right', content: 'right' }],
     ['with `content`', {}],
+    ['with `steer`', { steer: 'right' }],
+    ['with `steer`', {}],
   ])('passes the check "%s" without a fault: %j', async (words, faults) => {
     expect((await runDaemonCheck(check(words), daemonWith(faults))).problem).toBeUndefined();
   });

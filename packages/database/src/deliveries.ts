@@ -16,6 +16,7 @@ import {
 } from '@relay/protocol';
 import { isAboutProgram } from './held-waits.ts';
 import { isOver, releaseDigests, releaseGroups } from './held-deliveries.ts';
+import { type Failure, failureOf, nameOfRun } from './notified-failures.ts';
 import type { NamedPrompt } from './prompts.ts';
 import { sql } from './sql.ts';
 import type { Db, Whole } from './transaction.ts';
@@ -95,6 +96,8 @@ export interface ClaimedDelivery {
   question?: DueQuestion | undefined;
   /** The reason of a program that waits for its person; can be empty. Absent for other notifications. */
   waits?: string | undefined;
+  /** A failure that is not an error of the agent. */
+  failure?: Failure | undefined;
   /** Host of the address; for apps of the stores, their service. */
   host: string;
   /** The session of the notification; empty for a test, and for anything that is about no session. */
@@ -131,6 +134,7 @@ interface ClaimedRow {
   login: string | null;
   question: DueQuestion | null;
   waits: string | null;
+  failure: Failure | null;
   address: string;
   last: string | null;
   session_id: string | null;
@@ -202,8 +206,8 @@ export async function claimDeliveries(
     )
     SELECT (SELECT user_id FROM people WHERE nth = ${peopleAtOnce}) AS last,
       d.id, d.user_id, d.subscription_id, d.cause, d.attempts, d.created_at, d.expires_at, d.held_for, s.kind, s.sealed, s.detail, s.address, s.actions, s.login,
-      n.session_id, n.device_id, COALESCE(n.name, ses.title, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
-      ses.last_message AS text, asked.question, CASE WHEN ${isAboutProgram} THEN COALESCE(ses.held->>'waits', '') END AS waits,
+      n.session_id, n.device_id, COALESCE(n.name, ses.title, ${nameOfRun}, (SELECT name FROM devices WHERE id = n.device_id)) AS title,
+      ses.last_message AS text, asked.question, CASE WHEN ${isAboutProgram} THEN COALESCE(ses.held->>'waits', '') END AS waits, ${failureOf} AS failure,
       ${isOver} AS over, p.quiet,
       EXISTS (SELECT 1 FROM deliveries f WHERE f.after_id = d.id AND f.state = 'pending') AS has_next
     FROM (SELECT 1) AS one
@@ -238,6 +242,7 @@ const claimedOf = (row: ClaimedRow): ClaimedDelivery => ({
   ...(row.login === null ? {} : { login: row.login }),
   ...(row.question === null ? {} : { question: row.question }),
   ...(row.waits === null ? {} : { waits: row.waits }),
+  ...(row.failure === null ? {} : { failure: row.failure }),
   sessionId: row.session_id ?? '',
   deviceId: row.device_id ?? '',
   title: row.title ?? '',

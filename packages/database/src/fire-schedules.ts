@@ -4,6 +4,7 @@
  */
 import { limits } from '@relay/protocol';
 import { addAuditEntry } from './audit.ts';
+import { notifyOfMissed } from './notified-failures.ts';
 import { type Released, enqueueLater, releaseLater } from './later.ts';
 import { type PauseReason, type ScheduleRow, timesOf } from './schedules.ts';
 import { timesBetween } from './schedule-times.ts';
@@ -129,15 +130,17 @@ async function addMissed(db: Db, row: ScheduleRow, times: readonly Date[], reaso
   await settled(db, row, 'missed', reason);
 }
 
-/** Opens the item of the inbox for a missed run, and pauses a schedule that fails. */
+/** Opens the item of the inbox for a missed run with a notification, and pauses a schedule that fails. */
 async function settled(
   db: Db,
   row: ScheduleRow,
   state: 'missed' | 'skipped' | 'failed',
   reason: string,
 ): Promise<void> {
-  if (state === 'missed')
+  if (state === 'missed') {
     await db.sql.query`SELECT relay_inbox_open(${row.owner_id}, 'missed', '', ${row.id}, ${reason}, NULL)`;
+    await notifyOfMissed(db, row);
+  }
   await db.sql.query`SELECT relay_schedule_failing(${row.id})`;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { DeliveryCause } from '@relay/protocol';
 import { isAboutProgram, isWaitOver } from './held-waits.ts';
+import { isAboutRun, isRunSeen } from './notified-failures.ts';
 import { sql } from './sql.ts';
 import { isDue, isOpen } from './task-states.ts';
 import type { Db, Whole } from './transaction.ts';
@@ -15,10 +16,12 @@ const isAnswered = sql`EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = ses.k
 
 /**
  * Whether the reason for a notification is gone, in SQL about `d`, a delivery, `n`, its notification, and `ses`, its
- * session: a question was answered, a program waits no longer, an unknown delivery was decided, anything else was read.
+ * session: a question was answered, a program waits no longer, an unknown delivery was decided, the item of a missed
+ * run was closed, anything else was read.
  */
 export const isOver = sql`CASE
   WHEN d.notification_id IS NULL OR d.cause NOT IN ('needs_you', 'done', 'failed', 'unknown') THEN false
+  WHEN ${isAboutRun} THEN ${isRunSeen}
   WHEN ses.key IS NULL OR ses.deleted_at IS NOT NULL THEN true
   WHEN d.cause = 'needs_you' AND ${isAboutProgram} THEN ${isWaitOver}
   WHEN d.cause = 'needs_you' THEN ses.status <> 'waiting' OR (${isAnswered})
@@ -78,6 +81,7 @@ export function shownDeliveries(db: Db, ids: readonly string[]): Promise<ShownDe
     SELECT d.id, s.sealed, n.session_id AS "sessionId", ${isOver} AS over, EXISTS (
         SELECT 1 FROM deliveries o JOIN notifications m ON m.id = o.notification_id
         WHERE o.subscription_id = d.subscription_id AND o.created_at > d.created_at AND m.session_key = n.session_key
+          AND (n.session_key <> '' OR m.task_id = n.task_id)
           AND o.state IN ('pending', 'sending', 'accepted')) AS replaced
     FROM deliveries d JOIN subscriptions s ON s.id = d.subscription_id AND NOT s.paused
     JOIN notifications n ON n.id = d.notification_id LEFT JOIN sessions ses ON ses.key = n.session_key

@@ -26,6 +26,7 @@ export * from './prompts.ts';
 export { attachedText } from './attached.ts';
 export * from './claims.ts';
 export * from './held.ts';
+export type { Failure } from './notified-failures.ts';
 export { devicesWithResetLimits, releaseLimits } from './session-status.ts';
 export * from './continuations.ts';
 export * from './later.ts';

@@ -222,6 +222,13 @@ export async function changeSchedule(db: Db, before: ScheduleRow, fields: Schedu
     WHERE id = ${before.id}`;
 }
 
+/** A session was archived: its schedules make no more runs. */
+export async function pauseArchived(db: Db, sessionKey: string): Promise<void> {
+  await db.sql.execute`
+    UPDATE schedules SET paused_for = 'archived', next_at = NULL, updated_at = now()
+    WHERE session_key = ${sessionKey} AND paused_for IS NULL`;
+}
+
 /** Removes a schedule, its runs and its item of the inbox. Returns false if it does not exist. */
 export async function removeSchedule(db: Db, ownerId: string, id: string): Promise<boolean> {
   const count = await db.sql.execute`DELETE FROM schedules WHERE id = ${id} AND owner_id = ${ownerId}`;

@@ -10,6 +10,7 @@ import {
   accountCauses,
   chosenCauseOf,
 } from '@relay/protocol';
+import { isAboutRun } from './notified-failures.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -96,7 +97,7 @@ async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId
       (SELECT extract(epoch FROM min(d.next_at) - now()) * 1000 FROM deliveries d
         WHERE d.subscription_id = a.id AND d.state = 'pending' AND d.next_at > now() AND d.held_for = 'storm')::double precision AS digest_in,
       p.levels AS person_levels, p.quiet, s.notify,
-      EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = a.user_id) AS watched
+      ${isAboutRun} OR EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = a.user_id) AS watched
     FROM subscriptions a
     LEFT JOIN notification_settings p ON p.user_id = a.user_id
     LEFT JOIN notifications n ON n.id = ${id}

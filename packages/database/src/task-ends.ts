@@ -13,7 +13,8 @@ import { isDue, isOverdue, isWithDaemon, underWay } from './task-states.ts';
 import { sql } from './sql.ts';
 import { type Db, type Transactions, inOneStatement } from './transaction.ts';
 import { callOf } from './turn-functions.ts';
-import { notifying } from './notifications.ts';
+import { notifyOfMissed } from './notified-failures.ts';
+import { addNotification, notifying } from './notifications.ts';
 import { type ReturnedSession, type SessionRecord, toReturned } from './sessions.ts';
 
 export type Outcome =
@@ -217,9 +218,21 @@ export async function markLost(db: Db, taskIds: readonly string[]): Promise<stri
   return taskIds.length === 0 ? [] : sessionsOf(await move(db, 'lose', sql`t.id = ANY(${taskIds}::text[])`));
 }
 
-/** queued → expired for the device's overdue tasks. Returns the keys of their sessions. */
+/**
+ * queued → expired for the device's overdue tasks. A run of a schedule and a message with a time notify: their person does not look. Returns the
+ * keys of their sessions.
+ */
 export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
-  return sessionsOf(await move(db, 'expire', sql`t.device_id = ${deviceId} AND ${isOverdue('t')}`));
+  const moved = await move(db, 'expire', sql`t.device_id = ${deviceId} AND ${isOverdue('t')}`);
+  const ids = moved.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const timed = await db.sql.query<{ id: string; session_key: string; schedule_id: string | null; owner_id: string }>`
+    SELECT t.id, t.session_key, t.owner_id, r.schedule_id FROM tasks t LEFT JOIN schedule_runs r ON r.task_id = t.id
+    WHERE t.id = ANY(${ids}::text[]) AND (t.not_before IS NOT NULL OR r.schedule_id IS NOT NULL)`;
+  for (const { id: taskId, session_key: sessionKey, schedule_id: id, owner_id } of timed)
+    if (id !== null) await notifyOfMissed(db, { id, owner_id, device_id: deviceId });
+    else await addNotification(db, { sessionKey, taskId, cause: 'failed', windowMs: 0 });
+  return sessionsOf(moved);
 }
 
 /**

@@ -77,6 +77,42 @@ onBoth('messages with a time', (open) => {
     });
   });
 
+  it('3.5: releases 1,000 messages once, never early, while writers die before their commit', async () => {
+    const sessions: string[] = [];
+    for (let n = 0; n < 8; n += 1) sessions.push((await begin(['a', 'b', 'c', 'd'][n % 4]!)).key);
+    // The first thousand is due.
+    await database.sql.execute`
+      INSERT INTO tasks (id, session_key, device_id, owner_id, kind, state, instruction, prompt_uuid, not_before, expires_at)
+      SELECT 'many ' || n, s.key, s.device_id, s.owner_id, 'resume', 'later', 'many ' || n, '', m.at, m.at + interval '1 hour'
+      FROM generate_series(1, 1100) AS n JOIN sessions s ON s.key = (${sessions}::text[])[1 + n % 8]
+        CROSS JOIN LATERAL (SELECT now() + CASE WHEN n <= 1000 THEN -n * interval '1 second' ELSE interval '1 hour' END AS at) m`;
+    const died = new Error('killed');
+    const released: string[] = [];
+    let commits = 0;
+    const sweep = async () => {
+      for (let devices = await devicesWithDueLater(database); devices.length > 0;) {
+        for (const deviceId of devices) {
+          const work = withDevice(database, deviceId, async (tx) => {
+            const done = await releaseLater(tx, deviceId);
+            if ((commits += 1) % 3 === 0) throw died;
+            return done.released.map(({ taskId }) => taskId);
+          });
+          const ids = await work.catch((error: unknown) => {
+            if (error !== died) throw error;
+            return [];
+          });
+          released.push(...ids);
+        }
+        devices = await devicesWithDueLater(database);
+      }
+    };
+    await Promise.all([sweep(), sweep()]);
+    expect(released.toSorted()).toEqual(Array.from({ length: 1000 }, (_, n) => `many ${n + 1}`).toSorted());
+    const rows = await database.sql.query<{ state: string; count: number }>`
+      SELECT state, count(*)::int AS count FROM tasks WHERE id LIKE 'many %' GROUP BY state`;
+    expect(Object.fromEntries(rows.map(({ state, count }) => [state, count]))).toEqual({ queued: 1000, later: 100 });
+  });
+
   it('puts a message at the end of its queue, and the one of a limit at its front', async () => {
     const { key } = await begin('a');
     await later('a', key, 'at its time', -1000);

@@ -47,6 +47,19 @@ describe('the times of a schedule', () => {
     ],
     // At midnight, in a country whose day then begins at 1:00.
     ['0 0 * * *', 'America/Santiago', '2027-09-04T12:00', ['2027-09-05T04:00', '2027-09-06T03:00', '2027-09-07T03:00']],
+    // Ramadan: the clock goes from 3:00 back to 2:00 when it begins, and from 2:00 to 3:00 when it is over.
+    [
+      '30 2 * * *',
+      'Africa/Casablanca',
+      '2027-02-06T12:00',
+      ['2027-02-07T01:30', '2027-02-08T02:30', '2027-02-09T02:30'],
+    ],
+    [
+      '30 2 * * *',
+      'Africa/Casablanca',
+      '2027-03-13T12:00',
+      ['2027-03-14T02:00', '2027-03-15T01:30', '2027-03-16T01:30'],
+    ],
     ['0 9 * * 1-5', 'Europe/Paris', '2026-11-28T00:00', ['2026-11-30T08:00', '2026-12-01T08:00', '2026-12-02T08:00']],
     ['0 9 13 * fri', 'UTC', '2026-11-10T00:00', ['2026-11-13T09:00', '2026-11-20T09:00', '2026-11-27T09:00']],
     ['0 12 1,15 jan-mar *', 'UTC', '2026-11-10T00:00', ['2027-01-01T12:00', '2027-01-15T12:00', '2027-02-01T12:00']],
@@ -55,7 +68,7 @@ describe('the times of a schedule', () => {
     expect(next(cron, zone, after)).toEqual(expected);
   });
 
-  const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
+  const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Casablanca'];
   const rules = fc.record({
     zone: fc.constantFrom(...zones),
     minute: fc.constantFrom('0', '15', '*/30', '5,45'),
@@ -64,6 +77,7 @@ describe('the times of a schedule', () => {
   });
   /** Nights of the clock changes in these zones. */
   const nights = fc.constantFrom(
+    '2027-02-07',
     '2027-03-14',
     '2027-03-28',
     '2027-04-03',

@@ -61,6 +61,7 @@ export const endpoints = {
   removeQueued: { method: 'DELETE', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
   listLater: { method: 'GET', path: '/api/later', credential: 'user' },
   createSchedule: { method: 'POST', path: '/api/schedules', credential: 'user' },
+  previewSchedule: { method: 'GET', path: '/api/schedules/next', credential: 'user' },
   readSchedule: { method: 'GET', path: '/api/schedules/:id', credential: 'user' },
   changeSchedule: { method: 'PATCH', path: '/api/schedules/:id', credential: 'user' },
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/:id', credential: 'user' },

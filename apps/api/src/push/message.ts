@@ -1,7 +1,7 @@
 /** The text of a notification, for every kind of address. Without `detail` it reveals nothing about the work (rules, 14.10). */
 import { createHash } from 'node:crypto';
 import { type DeliveryCause, type NotificationLanguage, cutText, withoutMarks } from '@relay/protocol';
-import type { ClaimedDelivery } from '@relay/database';
+import type { ClaimedDelivery, Failure } from '@relay/database';
 import { questionText } from './question-text.ts';
 import { notificationWords } from './words.ts';
 
@@ -44,21 +44,32 @@ export function messageOf(
   publicUrl: string,
   language: NotificationLanguage = 'en',
 ): PushMessage {
-  const { cause, detail, sessionId } = delivery;
-  const path = sessionId === '' ? (pages[cause] ?? '/devices') : `/sessions/${encodeURIComponent(sessionId)}`;
+  const { cause, detail, sessionId, failure } = delivery;
+  const words = notificationWords[language];
+  const path =
+    failure?.kind === 'missed'
+      ? '/later'
+      : sessionId === ''
+        ? (pages[cause] ?? '/devices')
+        : `/sessions/${encodeURIComponent(sessionId)}`;
   return {
     cause,
     language,
-    title: notificationWords[language].titles[cause],
+    title: failure === undefined ? words.titles[cause] : words.failures[failure.kind],
     ...bodyOf(delivery, detail, language),
     link: `${publicUrl}${path}`,
-    topic: sessionId === '' ? `${cause}:${delivery.id}` : sessionId,
+    topic:
+      failure?.kind === 'missed'
+        ? `missed:${failure.scheduleId}`
+        : sessionId === ''
+          ? `${cause}:${delivery.id}`
+          : sessionId,
     urgent: cause === 'needs_you' || ofPeople.includes(cause),
   };
 }
 
 function bodyOf(
-  { cause, title, text, question, waits }: ClaimedDelivery,
+  { cause, title, text, question, waits, failure, quietHours }: ClaimedDelivery,
   detail: ClaimedDelivery['detail'],
   language: NotificationLanguage,
 ): Pick<PushMessage, 'body' | 'isWhole'> {
@@ -66,11 +77,34 @@ function bodyOf(
   if (detail === 'none') return { body: notificationWords[language].neutral };
   const name = cutText(title, titleBytes);
   if (detail === 'title' || ofPeople.includes(cause)) return { body: name };
-  const shownText = waits === undefined ? withoutMarks(text) : notificationWords[language].atDesk(waits);
+  const shownText =
+    failure !== undefined
+      ? failureText(failure, language, quietHours?.timeZone)
+      : waits === undefined
+        ? withoutMarks(text)
+        : notificationWords[language].atDesk(waits);
   const asked = question === undefined || question.isCut ? { text: shownText, isWhole: false } : questionText(question);
   if (asked.text === '') return { body: name };
   const shown = cutText(asked.text, textBytes);
   return { body: `${name}\n${shown}`, isWhole: asked.isWhole && shown === asked.text };
+}
+
+/** A time nearer than this is a time of the day; a later one has its weekday. */
+const ofDayMs = 20 * 3_600_000;
+
+/** `zone`: of the person; unknown without quiet hours, and then the time names UTC. */
+function failureText(failure: Failure, language: NotificationLanguage, zone: string | undefined): string {
+  const words = notificationWords[language];
+  if (failure.kind === 'missed') return words.missed(failure.reason);
+  if (failure.kind === 'expired') return words.expired;
+  const aheadMs = Date.parse(failure.resetsAt ?? '') - Date.now();
+  if (!(aheadMs > 0)) return words.limit(undefined, failure.continues);
+  const at = new Date(Date.now() + aheadMs).toLocaleString(language, {
+    ...{ hour: 'numeric', minute: '2-digit', timeZone: zone ?? 'UTC' },
+    ...(zone === undefined && { timeZoneName: 'short' }),
+    ...(aheadMs > ofDayMs && { weekday: 'short' }),
+  });
+  return words.limit(at, failure.continues);
 }
 
 /** Short, and equal for one topic; it reveals nothing to a service. */

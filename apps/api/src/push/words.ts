@@ -1,4 +1,5 @@
 /** The relay's own texts of a notification, in the languages of the pages. */
+import type { Failure } from '@relay/database';
 import type { DeliveryCause, NotificationLanguage } from '@relay/protocol';
 
 interface NotificationWords {
@@ -8,6 +9,12 @@ interface NotificationWords {
   many: (count: number) => string;
   /** A program on the machine waits for its person; `reason` can be empty. */
   atDesk: (reason: string) => string;
+  /** The title of a failure that is not an error of the agent. */
+  failures: Record<Failure['kind'], string>;
+  missed: (reason: string) => string;
+  expired: string;
+  /** `at` undefined: unknown, or it has passed. */
+  limit: (at: string | undefined, continues: boolean) => string;
   /** Reveals nothing about the work. */
   neutral: string;
   tested: string;
@@ -39,6 +46,20 @@ const en: NotificationWords = {
   },
   many: (count) => `${count} notifications`,
   atDesk: (reason) => `Waits for you at the desk${reason === '' ? '' : `: ${reason}`}`,
+  failures: {
+    missed: 'A scheduled message was missed',
+    expired: 'A message was not sent',
+    limit: 'An agent reached its limit',
+  },
+  missed: (reason) =>
+    reason === 'down'
+      ? 'Relay was down at its time.'
+      : reason === 'set_back'
+        ? 'It may have run: the database was restored.'
+        : 'Its machine was offline.',
+  expired: 'The machine was not back in time.',
+  limit: (at, continues) =>
+    at === undefined ? 'Limit reached.' : `Limit reached. ${continues ? `Continues at ${at}.` : `Continue at ${at}?`}`,
   neutral: 'Open Relay to see more.',
   tested: 'This address works. You will be notified here.',
   answers: { allow: 'Allow once', reject: 'Reject', reply: 'Reply' },
@@ -69,6 +90,22 @@ const de: NotificationWords = {
   },
   many: (count) => `${count} Mitteilungen`,
   atDesk: (reason) => `Wartet am Rechner auf dich${reason === '' ? '' : `: ${reason}`}`,
+  failures: {
+    missed: 'Eine geplante Nachricht wurde verpasst',
+    expired: 'Eine Nachricht wurde nicht gesendet',
+    limit: 'Ein Agent hat sein Limit erreicht',
+  },
+  missed: (reason) =>
+    reason === 'down'
+      ? 'Relay lief zu dieser Zeit nicht.'
+      : reason === 'set_back'
+        ? 'Lief vielleicht: Die Datenbank wurde zurückgesetzt.'
+        : 'Der Rechner war offline.',
+  expired: 'Der Rechner war nicht rechtzeitig zurück.',
+  limit: (at, continues) =>
+    at === undefined
+      ? 'Limit erreicht.'
+      : `Limit erreicht. ${continues ? `Es geht um ${at} weiter.` : `Um ${at} weitermachen?`}`,
   neutral: 'Öffne Relay, um mehr zu sehen.',
   tested: 'Diese Adresse funktioniert. Hier kommen deine Mitteilungen an.',
   answers: { allow: 'Einmal erlauben', reject: 'Ablehnen', reply: 'Antworten' },

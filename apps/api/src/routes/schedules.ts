@@ -6,16 +6,24 @@ import {
   createSchedule,
   deleteSchedule,
   listScheduleRuns,
+  previewSchedule,
   readSchedule,
   runSchedule,
 } from '../sessions/schedules.ts';
 
 type Names =
-  'createSchedule' | 'readSchedule' | 'changeSchedule' | 'deleteSchedule' | 'runSchedule' | 'listScheduleRuns';
+  | 'createSchedule'
+  | 'previewSchedule'
+  | 'readSchedule'
+  | 'changeSchedule'
+  | 'deleteSchedule'
+  | 'runSchedule'
+  | 'listScheduleRuns';
 
 export function scheduleRoutes(deps: Operations): Handlers<Names> {
   return {
     createSchedule: async ({ principal, body }) => ({ status: 201, body: await createSchedule(deps, principal, body) }),
+    previewSchedule: ({ query }) => ({ status: 200, body: previewSchedule(query) }),
     readSchedule: async ({ principal, params }) => ({
       status: 200,
       body: await readSchedule(deps, principal.userId, params.id),

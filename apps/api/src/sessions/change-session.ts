@@ -11,6 +11,7 @@ import { type MarkRead, RelayError, type Session, type UpdateSession } from '@re
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from './forget-history.ts';
 import { requireSession, withSession } from './find.ts';
+import { publishCount } from './schedules.ts';
 import { chooseNotify } from './watch-session.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND, INVALID_REQUEST (blank title, nothing to change), TOO_MANY_WATCHED */
@@ -28,7 +29,9 @@ export async function updateSession(
     if (notify !== undefined) await chooseNotify(tx, userId, key, notify);
     await changeSession(tx, key, { title, archived, pinned });
   };
-  return change(deps, userId, sessionId, work, notify === 'off');
+  const session = await change(deps, userId, sessionId, work, notify === 'off');
+  if (archived === true) await publishCount(deps, userId);
+  return session;
 }
 
 /**

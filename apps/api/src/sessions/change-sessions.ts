@@ -12,6 +12,7 @@ import {
 import { type ChangeSessions, type ChangedSessions, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from './forget-history.ts';
+import { publishCount } from './schedules.ts';
 
 /** Sessions per transaction: other work on the device waits no longer than that. */
 const atOnce = 10;
@@ -49,6 +50,7 @@ export async function changeSessions(
   } finally {
     // Also of a part, when the rest fails.
     if (action === 'delete' && changed > 0) await forgetHistory(deps, userId);
+    if (action === 'archive' && changed > 0) await publishCount(deps, userId);
   }
   return { changed, more: found.length > limits.bulkSessions };
 }

@@ -15,6 +15,7 @@ import {
   hasTooManySchedules,
   isTooOften,
   listRuns,
+  nextTimes,
   readSchedules,
   readSessions,
   removeSchedule,
@@ -29,6 +30,7 @@ import {
   type Schedule,
   type ScheduleRun,
   type ScheduleRuns,
+  type ScheduleTimes,
   limits,
 } from '@relay/protocol';
 import { message, newMessage } from '@relay/attention';
@@ -49,6 +51,12 @@ function checkRule(rule: { cron: string; zone: string }): void {
     throw error;
   }
   throw new RelayError('SCHEDULE_TOO_OFTEN', 'Two times of this rule are nearer than 15 minutes.');
+}
+
+/** @throws RelayError INVALID_SCHEDULE, SCHEDULE_TOO_OFTEN */
+export function previewSchedule(rule: { cron: string; zone: string }): ScheduleTimes {
+  checkRule(rule);
+  return { next: nextTimes(rule, new Date(), 3).map((at) => at.toISOString()) };
 }
 
 const timeOf = (text: string | null | undefined): Date | null => {
@@ -113,7 +121,8 @@ export async function createSchedule(
   return changed(deps, userId, id);
 }
 
-async function publishCount({ database, publisher }: Operations, userId: string): Promise<void> {
+/** Apps read the schedules again. */
+export async function publishCount({ database, publisher }: Operations, userId: string): Promise<void> {
   await publisher.append(userId, { type: 'later_changed', count: await countLater(database, userId) }, 'x');
 }
 

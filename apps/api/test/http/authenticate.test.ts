@@ -179,10 +179,19 @@ describe('while the database is unavailable', () => {
     searchMessages: '?q=two%20words',
     sendPiece: '?offset=0',
     readUsage: '?from=2026-03-01&to=2026-03-02&zone=UTC',
+    previewSchedule: '?cron=0+9+*+*+*&zone=UTC',
     readDiff: '?path=a',
     readFile: '?path=a',
   };
-  const withoutDatabase: RouteName[] = ['health', 'openapi', 'asyncapi', 'me', 'createTicket', 'ready'];
+  const withoutDatabase: RouteName[] = [
+    'health',
+    'openapi',
+    'asyncapi',
+    'me',
+    'createTicket',
+    'ready',
+    'previewSchedule',
+  ];
   const pathOf = (route: Route) =>
     route.path.replace(':userCode', 'BCDF-GHJK').replace(':id', 'a%3Ab%3Ac').replace(/:\w+/, 'x');
 

@@ -138,11 +138,12 @@ describeWith('postgresql', 'while the database is unavailable', () => {
       searchMessages: '?q=two%20words',
       sendPiece: '?offset=0',
       readUsage: '?from=2026-03-01&to=2026-03-02&zone=UTC',
+      previewSchedule: '?cron=0+9+*+*+*&zone=UTC',
       readDiff: '?path=a',
       readFile: '?path=a',
     };
     /** Requests that need no state except the keys. */
-    const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };
+    const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201, previewSchedule: 200 };
 
     await postgres.halt();
     try {

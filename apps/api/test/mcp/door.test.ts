@@ -3,6 +3,7 @@ import {
   type FieldDaemon,
   type TestRelay,
   type TokenOptions,
+  connectDaemon,
   registerDevice,
   startFieldDaemon,
   startRelay,
@@ -134,6 +135,17 @@ describe('POST /mcp', () => {
     });
     expect(await tool('cancel', { sessionid: 'x' })).toMatchObject({ structuredContent: { code: 'INVALID_REQUEST' } });
     expect(await tool('delete_everything')).toMatchObject({ structuredContent: { code: 'NOT_FOUND' } });
+  });
+
+  it('43: passes settings of a new session to the daemon, with the restrictions of agents', async () => {
+    const { tool } = agentOf(relay);
+    const laptop = await connectDaemon(relay, { capabilities: ['controls'] });
+    const settings = [{ id: 'mode', value: 'plan' }];
+    await tool('start_session', { deviceId: laptop.deviceId, message: 'go', settings });
+    const frame = await laptop.next('task_start');
+    expect(frame).toMatchObject({ settings, restricted: 'agent' });
+    laptop.event(frame.task_id as string, 'TASK_COMPLETE', { session_id: 'planned', result: 'done' });
+    await laptop.close();
   });
 
   it('completes a wait on one instance when the daemon reports to another, and when its own instance drains', async () => {

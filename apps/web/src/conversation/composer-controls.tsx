@@ -83,6 +83,9 @@ export default function ComposerControls({ session, device, text, field, above }
   };
 
   const mode = modeOf(settings);
+  /** The last mode that asks, as far as this page knows. */
+  const [asking, setAsking] = useState<string>();
+  if (mode && !isDangerous(mode) && mode.value !== asking) setAsking(mode.value);
   const next = mode && nextSafe(mode);
   useEffect(() => {
     const { current: box } = field;
@@ -97,7 +100,8 @@ export default function ComposerControls({ session, device, text, field, above }
   });
 
   const agent = nameOfAgent(session.agentType, device);
-  const safe = mode?.options.find(({ danger }) => danger !== true)?.id;
+  const asks = mode?.options.filter(({ danger }) => danger !== true) ?? [];
+  const safe = (asks.find((option) => option.id === asking) ?? asks[0])?.id;
   return (
     <div className={isWorking(session) && text !== '' ? 'tray busy' : 'tray'}>
       <SettingChips settings={settings} isOld={isOffline} onOpen={() => setOpen(true)} />

@@ -133,7 +133,7 @@ export function Composer(props: ComposerProps) {
         </Link>
       )}
       <Queue session={session} queue={queue} device={device} />
-      <LaterPart {...{ session, device, text, send, isTiming, setTiming, atTime }} />
+      <LaterPart {...{ session, device, text, send, isTiming, setTiming, atTime }} onRepeated={() => setText('')} />
       {text.startsWith('/') && (
         <Suspense>
           <Commands sessionId={session.id} text={text} field={field} onChoose={complete} />

@@ -13,12 +13,14 @@ interface ConfirmDangerProps {
   machine: string;
   /** It can become the default of new sessions. */
   canKeep: boolean;
+  /** The rule of the schedule that uses it, as a person reads it. */
+  rule?: string | undefined;
   /** Rejects if it must be asked again after the password. */
   onYes: (keep: boolean) => Promise<void>;
   onClose: () => void;
 }
 
-export function ConfirmDanger({ mode, agent, machine, canKeep, onYes, onClose }: ConfirmDangerProps) {
+export function ConfirmDanger({ mode, agent, machine, canKeep, rule, onYes, onClose }: ConfirmDangerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
   const id = useId();
@@ -64,7 +66,8 @@ export function ConfirmDanger({ mode, agent, machine, canKeep, onYes, onClose }:
         </h2>
         <p>
           <Sentence
-            text={words.controls.turnOnMore}
+            text={rule === undefined ? words.controls.turnOnMore : words.controls.turnOnLater}
+            rule={rule ?? ''}
             agent={words.controls.onAgent(agent)}
             machine={<strong>{machine}</strong>}
           />

@@ -4,7 +4,7 @@ import { ChevronLeft } from '../ui/icons.tsx';
 import type { Device, Session, UpdateSession } from '@relay/protocol';
 import { Link } from 'wouter';
 import { navigate, useHistoryState } from 'wouter/use-browser-location';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { useLiveState, useRooms } from '../rooms.ts';
 import { titled } from '../sessions/attention.ts';
 import { Desk } from '../desk/door.tsx';
@@ -17,8 +17,15 @@ import { Problem } from '../ui/notice.tsx';
 const Rename = loadedLater(async () => (await import('./rename.tsx')).default, Unloaded);
 const BellMenu = loadedLater(async () => (await import('./bell-menu.tsx')).BellMenu);
 const HeadMenu = loadedLater(async () => (await import('./head-menu.tsx')).HeadMenu);
+const Permissions = loadedLater(
+  async () => (await Promise.all([import('./permissions.tsx'), loadWords('controls')]))[0].Permissions,
+);
 const Remove = loadedLater(async () => (await import('./remove.tsx')).default, Unloaded);
 const Nudge = loadedLater(async () => (await import('./nudge.tsx')).Nudge);
+
+/** Its daemon has settings, and no chips in the composer for them. */
+const hasOldSettings = ({ capabilities, status }: Device) =>
+  status === 'online' && capabilities.includes('settings') && !capabilities.includes('controls');
 
 interface HeadProps {
   session: Session;
@@ -86,6 +93,7 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
             onRename={() => setRenaming(true)}
             onRemove={() => setRemoving(true)}
           >
+            {device && hasOldSettings(device) && <Permissions {...{ session, device }} />}
             <Desk part="resume" {...{ session, device }} />
           </HeadMenu>
         </Suspense>

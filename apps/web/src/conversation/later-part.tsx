@@ -18,9 +18,11 @@ interface LaterPartProps {
   setTiming: (isTiming: boolean) => void;
   /** Asks when the text is sent. */
   atTime: () => unknown;
+  /** A schedule has the text now. */
+  onRepeated: () => void;
 }
 
-export function LaterPart({ session, device, text, send, isTiming, setTiming, atTime }: LaterPartProps) {
+export function LaterPart({ session, device, text, send, isTiming, setTiming, atTime, onRepeated }: LaterPartProps) {
   /** The time of the limit whose card the person closed. */
   const [closed, setClosed] = useState<string>();
   const { limit } = session;
@@ -45,6 +47,9 @@ export function LaterPart({ session, device, text, send, isTiming, setTiming, at
           text={text}
           busy={send.busy}
           refusal={send.refusal}
+          resetsAt={limit?.resetsAt}
+          repeat={device && { device, session, agentType: session.agentType, projectPath: session.projectPath }}
+          onRepeated={onRepeated}
           onChoose={(notBefore) =>
             void send.run(undefined, text, [], { notBefore }).then((isSent) => isSent && setTiming(false))
           }

@@ -6,6 +6,7 @@ import { momentOf, words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { X } from '../ui/icons.tsx';
 import { loadedLater } from '../ui/loaded-later.tsx';
+import '../styles/sheet.css';
 import { effortOf, modeOf, modelOf } from './settings.ts';
 
 const ConfirmDanger = loadedLater(async () => (await import('./confirm-danger.tsx')).ConfirmDanger);
@@ -22,6 +23,8 @@ interface SheetProps {
   asOf: string | undefined;
   /** Choices are defaults by themselves. */
   isNew?: boolean;
+  /** The rule of the schedule whose settings these are, as a person reads it. */
+  rule?: string;
   onChoose: Choose;
   onClose: () => void;
 }
@@ -29,7 +32,7 @@ interface SheetProps {
 const searchFrom = 12;
 
 export function SettingsSheet(props: SheetProps) {
-  const { title, agent, machine, settings, asOf, isNew = false, onChoose, onClose } = props;
+  const { title, agent, machine, settings, asOf, isNew = false, rule, onChoose, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [keep, setKeep] = useState(false);
@@ -89,7 +92,7 @@ export function SettingsSheet(props: SheetProps) {
   const { heading } = words.controls;
   // Outside of the form around it: a form within a form is sent by the browser.
   return createPortal(
-    <dialog className="sheet" ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog className="sheet above" ref={dialog} aria-labelledby={id} onClose={onClose}>
       <div className="mh">
         <h2 id={id}>{title}</h2>
         <IconButton icon={X} label={words.controls.close} onClick={() => dialog.current?.close()} />
@@ -145,7 +148,8 @@ export function SettingsSheet(props: SheetProps) {
             mode={danger.setting.options.find(({ id }) => id === danger.value)?.name ?? danger.value}
             agent={agent}
             machine={machine}
-            canKeep={asOf === undefined}
+            canKeep={asOf === undefined && rule === undefined}
+            rule={rule}
             onYes={(kept) => set(danger.setting, danger.value, kept)}
             onClose={() => setDanger(undefined)}
           />

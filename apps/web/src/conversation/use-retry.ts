@@ -1,9 +1,10 @@
-/** Retries after the agent's last error: sends the person's message again unchanged. */
+/** Continues after the last error of a session: with the person's message again, unchanged, or past a cap on cost. */
 import { useEffect, useRef } from 'react';
 import type { Message, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
+import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import type { LogItem } from '../transcript/items.ts';
+import { type LogItem, isCapped } from '../transcript/items.ts';
 import { pictures } from '../transcript/parts/shape.ts';
 import { useAction } from '../ui/action.ts';
 import { useSendingKey } from '../ui/sending.ts';
@@ -41,7 +42,9 @@ export function useRetry(
     if (labels.length > 0) choices.current = new Set([...choices.current, ...labels]);
   });
   const uuid = error && session.status === 'failed' ? error.uuid : undefined;
-  const content = uuid === undefined ? undefined : wordsToRepeat(messages, choices.current);
+  const repeated = uuid === undefined ? undefined : wordsToRepeat(messages, choices.current);
+  // The agent did a part of that message.
+  const content = error && isCapped(error) ? words.mark.goOn : repeated;
   const { run, busy, refusal } = useAction(async () => {
     if (uuid === undefined || content === undefined) return;
     const { message } = await client.call('sendMessage', {

@@ -3,10 +3,10 @@ import { useEffect, useRef } from 'react';
 import type { DeskChoice, Device, Held, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { Clock, SquarePen } from '../ui/icons.tsx';
+import { Sheet } from '../ui/sheet.tsx';
 import { useNow } from '../ui/time.tsx';
 import { Send } from './icons.tsx';
 import { machineOf } from './said.ts';
-import { Sheet } from './sheet.tsx';
 
 export interface AskProps {
   session: Session;
@@ -45,7 +45,7 @@ function Choices({ held, device, text, onDone }: ChoicesProps) {
     </button>
   );
   return (
-    <Sheet title={ask.title} onClose={() => onDone()}>
+    <Sheet title={ask.title} close={words.desk.close} className="desk-sheet" onClose={() => onDone()}>
       <p className="soft">
         {held.ends && held.state === 'idle'
           ? ask.idle(held.program, machine, now - Date.parse(held.at))

@@ -7,10 +7,10 @@ import { useAction } from '../ui/action.ts';
 import { ChevronRight } from '../ui/icons.tsx';
 import { AppWindow } from '../ui/later-icons.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
+import { Sheet } from '../ui/sheet.tsx';
 import { useNow } from '../ui/time.tsx';
 import { Monitor, Server } from './icons.tsx';
 import { lineOf, machineOf, titleOf } from './said.ts';
-import { Sheet } from './sheet.tsx';
 import './desk.css';
 
 export interface BarProps {
@@ -98,7 +98,7 @@ export function DeskBar({ session, device }: BarProps) {
           <Problem refusal={release.refusal} />
         ))}
       {showing && held && (
-        <Sheet title={titleOf(held)} onClose={() => setShowing(false)}>
+        <Sheet title={titleOf(held)} close={words.desk.close} className="desk-sheet" onClose={() => setShowing(false)}>
           <Facts held={held} session={session} />
         </Sheet>
       )}

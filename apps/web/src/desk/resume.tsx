@@ -1,6 +1,5 @@
 /** How a person goes on with a session in a terminal. To open it lets the session go. */
 import { useCallback, useEffect, useState } from 'react';
-import { createPortal } from 'react-dom';
 import type { DeskState, Device, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
@@ -9,9 +8,9 @@ import { Copy } from '../ui/copy.tsx';
 import { Laptop } from '../ui/icons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useResource } from '../ui/resource.ts';
+import { Sheet } from '../ui/sheet.tsx';
 import { SquareTerminal } from './icons.tsx';
 import { machineOf } from './said.ts';
-import { Sheet } from './sheet.tsx';
 
 export interface ResumeProps {
   session: Session;
@@ -44,8 +43,7 @@ export function Resume(props: ResumeProps) {
       >
         {words.desk.resume.title}
       </button>
-      {/* A menu that is closed shows nothing of what is in it. */}
-      {isOpen && createPortal(<ResumeSheet {...props} onClose={() => setOpen(false)} />, document.body)}
+      {isOpen && <ResumeSheet {...props} onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -63,7 +61,7 @@ function ResumeSheet({ session, device, onClose }: ResumeProps & { onClose: () =
   useEffect(() => reload(), [reload, session.status, session.held?.state]);
   const isOld = state.kind === 'failed' && state.refusal.code === 'NOT_SUPPORTED_BY_DEVICE';
   return (
-    <Sheet title={resume.title} onClose={onClose}>
+    <Sheet title={resume.title} close={words.desk.close} className="desk-sheet" onClose={onClose}>
       {isOld ? (
         <p className="soft">{resume.update(machine)}</p>
       ) : (

@@ -78,7 +78,7 @@ export function LaterItem({ sessionId, task, onChanged }: LaterItemProps) {
       <Problem refusal={remove.refusal} />
       {isOpen && (
         <LaterDialog
-          title={words.later.newTime}
+          kind="newTime"
           text={task.content}
           busy={change.busy}
           refusal={change.refusal}

@@ -1,5 +1,5 @@
 /** Loads the parts of messages with a time, each with its texts, which no other chunk names. */
-import { language, words } from '../catalogue.ts';
+import { language, loadWords, words } from '../catalogue.ts';
 import { pseudoLanguage } from '../languages/language.ts';
 
 const files = {
@@ -16,5 +16,6 @@ async function withWords<Part>(load: Promise<Part>): Promise<Part> {
 export const dialog = async () => (await withWords(import('./dialog.tsx'))).LaterDialog;
 export const byItself = async () => (await withWords(import('./by-itself.tsx'))).ByItself;
 export const chips = async () => (await withWords(import('./chips.tsx'))).LaterChips;
+export const link = async () => (await withWords(import('./link.tsx'))).LaterLink;
 export const limitCard = async () => (await withWords(import('./limit-card.tsx'))).LimitCard;
-export const page = async () => (await withWords(import('./page.tsx'))).Later;
+export const page = async () => (await Promise.all([withWords(import('./page.tsx')), loadWords('controls')]))[0].Later;

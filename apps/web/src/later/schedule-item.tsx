@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Device, Schedule, ScheduleRun } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
-import { fullTime, momentOf, timeOf, words } from '../catalogue.ts';
+import { fullTime, momentOf, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { Pencil } from '../transcript/icons.tsx';
 import { useAction } from '../ui/action.ts';
@@ -12,17 +12,9 @@ import { nameOfAgent } from '../ui/agents.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { X } from '../ui/icons.tsx';
 import { Problem } from '../ui/notice.tsx';
-import { formOf } from './rule.ts';
+import { useResource } from '../ui/resource.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
-
-/** `Every weekday 7:30 AM`; the five fields of another rule. */
-function ruleOf(cron: string): string {
-  const { every, time, hours } = formOf(cron);
-  if (every === 'rule') return cron;
-  return every === 'hours'
-    ? words.later.everyHours(hours)
-    : `${words.later.every[every]} ${timeOf(`2026-01-01T${time}`)}`;
-}
+import { ruleOf } from './schedule-words.ts';
 
 function LastRun({ run, machine }: { run: ScheduleRun; machine: string }) {
   const { later } = words;
@@ -36,6 +28,28 @@ function LastRun({ run, machine }: { run: ScheduleRun; machine: string }) {
       {run.sessionId === undefined ? text : <Link href={sessionPath(run.sessionId)}>{text}</Link>}
       {more !== '' && ` · ${more}`}
     </span>
+  );
+}
+
+/** Its newest runs, each with its session; they load when they are opened. */
+function Runs({ id, machine }: { id: string; machine: string }) {
+  const { client } = useRooms();
+  const [isOpen, setOpen] = useState(false);
+  const found = useResource(`${id} ${isOpen}`, async () =>
+    isOpen ? (await client.call('listScheduleRuns', { params: { id } })).runs : [],
+  );
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{words.later.sessions}</summary>
+      <Problem refusal={found.kind === 'failed' ? found.refusal : undefined} />
+      <ul>
+        {(found.kind === 'ready' ? found.value : []).map((run) => (
+          <li key={run.dueAt}>
+            <LastRun run={run} machine={machine} />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -104,6 +118,7 @@ export function ScheduleItem({ schedule, devices, onChanged }: ScheduleItemProps
         <IconButton icon={Pencil} label={later.edit(short)} onClick={() => setOpen(true)} />
         <IconButton icon={X} label={later.removeSchedule(short)} onClick={() => void act.run('remove')} />
       </span>
+      {schedule.lastRun && <Runs id={schedule.id} machine={machine} />}
       <Problem refusal={act.refusal} />
       {isOpen && (
         <ScheduleDialog

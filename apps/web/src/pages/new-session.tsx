@@ -25,6 +25,7 @@ import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { FolderField } from './folder-field.tsx';
 import { firstMachine, readLastChoice, rememberChoice } from './last-choice.ts';
+import { StartLater } from './start-later.tsx';
 
 const Controls = loadedLater(
   async () => (await Promise.all([import('./new-session-controls.tsx'), loadWords('controls')]))[0].NewSessionControls,
@@ -81,13 +82,14 @@ function Form({ devices }: { devices: Device[] }) {
   const [above, setAbove] = useState<HTMLElement | null>(null);
   const [settings, setSettings] = useState<readonly MessageSetting[]>([]);
   const hasControls = device.capabilities.includes('controls');
-  const start = useAction(async () => {
+  const start = useAction(async (notBefore?: string) => {
     const attached = takes ? images.all : [];
     const body = {
       deviceId: device.id,
       message,
       ...(agent === agents[0] ? {} : { agentType: agent.agentType }),
       ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
+      ...(notBefore === undefined ? {} : { notBefore }),
       ...(hasControls && settings.length > 0 ? { settings: [...settings] } : {}),
     };
     const fileIds = (await files.current?.ready()) ?? [];
@@ -108,7 +110,7 @@ function Form({ devices }: { devices: Device[] }) {
     rememberChoice(device.id, agent.agentType, projectPath.trim());
     // Sessions started here are watched; if watching fails, the session goes on all the same.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
-    navigate(sessionPath(id), { replace: true, state: { first } });
+    navigate(sessionPath(id), { replace: true, state: notBefore === undefined ? { first } : {} });
   });
   const submit = submitting(() => message.trim() !== '' && start.run());
   const onKeyDown = (event: KeyboardEvent) => {
@@ -192,6 +194,13 @@ function Form({ devices }: { devices: Device[] }) {
       <div className="actions send">
         {takesFiles && <FileDoor draft="new" {...{ device, images, files, above, setText: setMessage }} />}
         {takes && !takesFiles && <ImagePicker images={images} input={picker} />}
+        {images.all.length === 0 && (
+          <StartLater
+            place={{ device, agentType: agent.agentType, projectPath: projectPath.trim() }}
+            {...{ message, start }}
+            onRepeated={forgetMessage}
+          />
+        )}
         <Submit busy={start.busy} busyText={words.start.starting}>
           {words.start.start}
         </Submit>

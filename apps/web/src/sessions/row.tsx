@@ -1,6 +1,6 @@
 /** A session in the list: its state, its name, its current activity or last message, and its actions. */
 import { type MouseEvent, type PointerEvent, useId, useRef } from 'react';
-import { EllipsisVertical } from '../ui/icons.tsx';
+import { EllipsisVertical, Repeat } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link, useLocation } from 'wouter';
@@ -115,6 +115,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
     <>
       <span className="t cut">
         <Marked text={titleOf(session)} words={search} />
+        {session.scheduleId !== undefined && <Repeat className="i again" role="img" aria-label={words.list.repeats} />}
       </span>
       <time dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>
         {shortAgo(session.updatedAt, now)}

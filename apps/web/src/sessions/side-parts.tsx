@@ -1,4 +1,5 @@
 /** Parts of the list of sessions: the filter that is on, and the foot. */
+import type { ReactNode } from 'react';
 import { Laptop, Settings, X } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { Link } from 'wouter';
@@ -47,17 +48,18 @@ export const Skeleton = ({ text }: { text: string }) => (
 );
 
 const Online = ({ devices }: { devices: readonly Device[] }) => (
-  <span className="faint num">
+  <span className="faint num cut">
     {words.shell.onlineOf(devices.filter(({ status }) => status === 'online').length, devices.length)}
   </span>
 );
 
-export const Foot = ({ devices }: { devices: readonly Device[] }) => (
+export const Foot = ({ devices, children }: { devices: readonly Device[]; children?: ReactNode }) => (
   <div className="foot">
     <Link href="/devices" className="button ghost small">
       <Laptop className="i" aria-hidden /> {words.shell.machines}
       {devices.length > 0 && <Online devices={devices} />}
     </Link>
+    {children}
     <span className="grow" />
     <Link href="/account" className="button ghost icon" aria-label={words.shell.settings} title={words.shell.settings}>
       <Settings className="i" aria-hidden />

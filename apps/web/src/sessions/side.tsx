@@ -7,6 +7,7 @@ import { loadWords, words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useSessionInPath } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
+import { useFrames } from '../rooms.ts';
 import { useNamedDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
@@ -35,6 +36,7 @@ const Empty = (props: ComponentProps<typeof Nothing>) => (
 );
 const SelectionBar = loadedLater(async () => (await import('./selection-bar.tsx')).SelectionBar, Unloaded);
 
+const LaterLink = loadedLater(async () => (await import('../later/load.ts')).link());
 const FilterMenu = loadedLater(async () => (await import('./filter-menu.tsx')).FilterMenu);
 const MessageHits = loadedLater(
   async () => (await Promise.all([import('./message-hits.tsx'), loadWords('keys')]))[0].MessageHits,
@@ -47,6 +49,15 @@ function useGrouping(): [Grouping, (by: Grouping) => void] {
     keepStored('grouping', next);
   };
   return [by, group];
+}
+
+/** Whether the person has messages with a time or schedules, as this browser knows: a request would delay each page. */
+function useHasLater(sessions: readonly Session[]): boolean {
+  const [has, setHas] = useState(() => readStored('later') === 'yes');
+  useFrames((frame) => {
+    if (frame.type === 'later_changed') setHas(frame.count > 0);
+  });
+  return has || sessions.some((session) => session.later !== undefined);
 }
 
 /** The row that is now where the lost one was. */
@@ -110,6 +121,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const search = useSearch(text, filter, all, devices);
   const changes = useChanges();
   const { later } = changes;
+  const hasLater = useHasLater(all);
   const openId = useSessionInPath() || undefined;
   const inbox = useInbox();
   const isWide = useWide();
@@ -142,6 +154,11 @@ export function Side({ isHome }: { isHome: boolean }) {
     field.current?.focus();
   };
 
+  const laterLink = hasLater && isDrawn && (
+    <Suspense>
+      <LaterLink isRow={!isWide} />
+    </Suspense>
+  );
   const row = (session: Session) => (
     <Row
       key={session.id}
@@ -200,6 +217,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         </>
       )}
       <FilterLine filter={filter} device={deviceOf(filter.device)} onClear={show} />
+      {!isWide && laterLink}
       <div className="scroll" ref={box} onScroll={onScroll}>
         {list.kind === 'loading' && <Skeleton text={words.list.loading} />}
         {list.kind === 'failed' && <Problem refusal={list.refusal} onRetry={list.reload} />}
@@ -231,7 +249,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         <Problem refusal={pages.refusal} onRetry={() => void pages.run()} />
       </div>
       {later.text !== undefined && <UndoToast text={later.text} onUndo={later.undo} />}
-      <Foot devices={devices} />
+      <Foot devices={devices}>{isWide && laterLink}</Foot>
     </div>
   );
 }

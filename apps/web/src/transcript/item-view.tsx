@@ -2,7 +2,7 @@
 import { type ReactNode, Suspense, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
 import { RotateCw } from './icons.tsx';
 import { timeOf, dayOf, words } from '../catalogue.ts';
-import { type LogItem, isGrowing } from './items.ts';
+import { type LogItem, isCapped, isGrowing } from './items.ts';
 import { Markdown } from './markdown/markdown.tsx';
 import { FoldedTools } from './parts/folded-tools.tsx';
 import { markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
@@ -33,12 +33,17 @@ export const RetryContext = createContext<Retry | undefined>(undefined);
 
 function ErrorView({ item }: { item: LogItem }) {
   const retry = useContext(RetryContext);
+  const isCap = isCapped(item);
   const button = retry?.uuid === item.uuid && (
     <button type="button" className="small" aria-disabled={retry.busy} onClick={retry.run}>
-      <RotateCw className="i" aria-hidden /> {words.retry}
+      {!isCap && <RotateCw className="i" aria-hidden />} {isCap ? words.mark.continue : words.retry}
     </button>
   );
-  return <ErrorNote text={item.content} end={button} />;
+  return isCap ? (
+    <Mark what={item.part.kind} text={item.content} end={button} />
+  ) : (
+    <ErrorNote text={item.content} end={button} />
+  );
 }
 
 /** Called before painting by an element that has grown: the log measures it at once, and follows. */

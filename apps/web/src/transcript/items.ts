@@ -32,5 +32,7 @@ export function itemOf(message: Message): LogItem {
   return item;
 }
 
+/** The daemon stopped the turn at a cap on cost. */
+export const isCapped = ({ part }: Pick<Item, 'part'>): boolean => part.kind === 'error' && part['code'] === 'COST_CAP';
 /** More text can follow. */
 export const isGrowing = ({ part }: Pick<Item, 'part'>): boolean => part['open'] === true;

@@ -78,6 +78,15 @@ export const Plus = icon(
     <path d="M12 5v14" />
   </>,
 );
+export const Repeat = icon(
+  'repeat',
+  <>
+    <path d="m17 2 4 4-4 4" />
+    <path d="M3 11v-1a4 4 0 0 1 4-4h14" />
+    <path d="m7 22-4-4 4-4" />
+    <path d="M21 13v1a4 4 0 0 1-4 4H3" />
+  </>,
+);
 export const Search = icon(
   'search',
   <>

@@ -5,6 +5,7 @@ import { figuresIn, percentOf } from './figures.ts';
 import { Gauge } from './gauge.tsx';
 import type { UsageProps } from './props.ts';
 import { UsageSheet } from './sheet.tsx';
+import '../styles/sheet.css';
 import '../styles/usage.css';
 
 export function UsageRing(props: UsageProps) {

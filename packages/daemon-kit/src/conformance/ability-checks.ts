@@ -179,6 +179,37 @@ export const abilityChecks: readonly DaemonCheck[] = [
     },
   },
   {
+    name: 'with `steer`, reports one outcome for a message into a turn, also after a repetition, and `not_running` after the turn',
+    rule: 'rules, 23.2, 23.3',
+    declares: ['transcript', 'prompts', 'steer'],
+    async run({ connection }) {
+      if (!declares(connection, 'steer')) return;
+      const taskId = begin(connection, 'hang');
+      const { session_id: session } = await connection.event('SESSION_STARTED', taskId);
+      const steer = () => {
+        const about = { task_id: id('steer'), into: taskId, session_id: session };
+        return { type: 'task_steer', ...about, message: 'and water it', message_uuid: randomUUID() };
+      };
+      const outcomesOf = (steerId: string) =>
+        connection.frames.flatMap((frame) =>
+          frame.type === 'event' && frame.event_type === 'STEERED' && frame.task_id === steerId ? [frame.outcome] : [],
+        );
+      const during = steer();
+      connection.send(during);
+      const { outcome } = await connection.event('STEERED', during.task_id);
+      must(outcome === 'injected' || outcome === 'refused', 'the outcome during the turn is injected or refused');
+      connection.send(during);
+      await connection.settle();
+      must(new Set(outcomesOf(during.task_id)).size === 1, 'a repetition changes no outcome');
+      connection.send({ type: 'task_cancel', task_id: taskId });
+      await connection.status();
+      const late = steer();
+      connection.send(late);
+      const after = await connection.event('STEERED', late.task_id);
+      must(after.outcome === 'not_running', 'the outcome after the turn is not_running');
+    },
+  },
+  {
     name: 'with `content`, sends the image of a message by the name in its item, in pieces, and no other content',
     rule: 'rules, 10.16',
     declares: ['transcript'],

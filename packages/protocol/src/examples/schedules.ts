@@ -60,6 +60,7 @@ export const scheduleExamples = {
   },
   ChangeSchedule: { cron: '0 9 * * *', until: null },
   Schedule: schedule,
+  ScheduleTimes: { next: schedule.next },
   ScheduleRun: run,
   ScheduleRuns: { runs: [run, missed] },
 };

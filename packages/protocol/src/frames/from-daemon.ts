@@ -303,7 +303,7 @@ export const daemonEvents = {
     error: text('Why'),
     code: addedLater(
       text(
-        'Error code. `PROMPT_SUPERSEDED`: the daemon did not apply the answer, because it came too late or the message arrived before its question; open questions stay open. `USAGE_LIMIT`: the agent reached a usage limit. `HISTORY_NOT_WRITTEN`: the daemon could not write to the disk of the device, and sent nothing to the agent',
+        'Error code. `PROMPT_SUPERSEDED`: the daemon did not apply the answer, because it came too late or the message arrived before its question; open questions stay open. `USAGE_LIMIT`: the agent reached a usage limit. `COST_CAP`: the daemon stopped the turn, whose cost exceeded its cap by half. `HISTORY_NOT_WRITTEN`: the daemon could not write to the disk of the device, and sent nothing to the agent',
         { maxLength: 64 },
       ),
     ),

@@ -90,9 +90,14 @@ const chosen = {
   createdAt: time('When it was made'),
 };
 
+const next = list(time('A time'), 'Its next three times, as the relay computes them', { maxItems: 3 });
+
+export const ScheduleRule = Type.Object({ cron, zone });
+export const ScheduleTimes = record('ScheduleTimes', 'When a rule runs next.', { next });
+
 export const Schedule = record('Schedule', 'A message that repeats.', {
   ...chosen,
-  next: list(time('A time'), 'Its next three times, as the relay computes them', { maxItems: 3 }),
+  next,
   lastRun: maybe(ScheduleRun),
 });
 
@@ -152,5 +157,6 @@ export const ChangeSchedule = Type.Object(
 export type Schedule = Static<typeof Schedule>;
 export type ScheduleRun = Static<typeof ScheduleRun>;
 export type ScheduleRuns = Static<typeof ScheduleRuns>;
+export type ScheduleTimes = Static<typeof ScheduleTimes>;
 export type CreateSchedule = Static<typeof CreateSchedule>;
 export type ChangeSchedule = Static<typeof ChangeSchedule>;

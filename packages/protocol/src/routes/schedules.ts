@@ -20,6 +20,14 @@ export const scheduleRoutes = {
     success: { 201: schedules.Schedule },
     errors: [...refused, 'DEVICE_NOT_FOUND', 'SESSION_NOT_FOUND', 'TOO_MANY_SCHEDULES'],
   },
+  previewSchedule: {
+    ...endpoints.previewSchedule,
+    summary: 'The next times of a rule, before a schedule has it',
+    scope: 'sessions:read',
+    query: schedules.ScheduleRule,
+    success: { 200: schedules.ScheduleTimes },
+    errors: ['INVALID_SCHEDULE', 'SCHEDULE_TOO_OFTEN'],
+  },
   readSchedule: {
     ...endpoints.readSchedule,
     summary: 'A schedule',

@@ -10,6 +10,10 @@ export const words: typeof en = {
     title: (agent: string) => `${the(agent)}, diese Sitzung`,
     titleNew: (agent: string) => `${the(agent)}, neue Sitzung`,
     close: 'Schließen',
+    item: 'Rechte und Modell',
+    opening: (agent: string) =>
+      `Sitzung wird geöffnet bei ${agent === '' || agent === 'demo' ? 'dem Agenten' : agent} …`,
+    none: (agent: string) => `${the(agent)} bietet nichts zur Auswahl.`,
     heading: { mode: 'Rechte', model: 'Modell', thought_level: 'Aufwand' },
     applies: { now: 'gilt sofort', next: 'ab der nächsten Nachricht' },
     more: 'Mehr Auswahl',
@@ -32,6 +36,8 @@ export const words: typeof en = {
     turnOnTitle: (mode: string) => `${mode} einschalten?`,
     turnOnMore:
       '{agent} ändert jede Datei und startet jeden Befehl auf {machine}, ohne dich zu fragen. Du bekommst keine Fragen gemeldet, weil es keine gibt.',
+    turnOnLater:
+      '{agent} ändert jede Datei und startet jeden Befehl auf {machine}, ohne dich zu fragen, auch wenn du nicht da bist: {rule}.',
     thisSession: 'Nur diese Sitzung',
     thisSessionMore: 'Auch nach einem Neustart des Rechners',
     allSessions: (agent: string, machine: string) => `Alle neuen Sitzungen mit ${the(agent)} auf ${machine}`,

@@ -68,6 +68,7 @@ export const words: typeof english = {
     archivedNow: (title, count) => `${these(title, count)} archiviert`,
     unarchivedNow: (title, count) => `${these(title, count)} wiederhergestellt`,
     undo: 'Rückgängig',
+    repeats: 'Wiederholt sich',
     pinned: 'Angeheftet',
     pin: 'Anheften',
     unpin: 'Lösen',

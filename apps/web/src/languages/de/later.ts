@@ -1,5 +1,5 @@
 /** Deutsch: Worte der Nachrichten mit einer Zeit. */
-import { plural } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 import type { words as english } from '../en/later.ts';
 
 /** Limits by the name that agents report. */
@@ -12,6 +12,20 @@ export const words: typeof english = {
     loading: 'Wird geladen …',
     none: 'Keine Nachricht wartet auf ihre Zeit. Halte Senden gedrückt, um eine Zeit zu wählen.',
     send: 'Später senden',
+    start: 'Später starten',
+    howOften: 'Wie oft',
+    once: 'Einmal',
+    again: 'Wiederholen',
+    next: 'Als Nächstes',
+    waiting: (count) => number(count),
+    nextAt: (time) => `als Nächstes ${time}`,
+    reset: (time) => `Wenn das Limit endet (${time})`,
+    changeZone: 'Ändern',
+    eachTime: 'Jedes Mal',
+    newSession: 'Eine neue Sitzung',
+    newSessionMore: 'Beginnt mit leerem Kontext',
+    sameSession: 'Dieselbe Sitzung',
+    sameSessionMore: 'Behält, was sie gelernt hat; der Kontext füllt sich',
     close: 'Schließen',
     hour: 'In 1 Stunde',
     tonight: (time) => `Heute ${time}`,
@@ -70,6 +84,7 @@ export const words: typeof english = {
     asks: 'Kein Modus ohne Rückfragen wird benutzt.',
     decides: (machine) => `${machine} entscheidet über Erlaubnisse.`,
     nights: 'In der Nacht der Zeitumstellung läuft nichts doppelt.',
+    sessions: 'Sitzungen dieses Zeitplans',
     runNow: 'Jetzt ausführen',
     pause: 'Pausieren',
     resume: 'Fortsetzen',

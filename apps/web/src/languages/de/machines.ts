@@ -154,6 +154,7 @@ export const words: typeof english = {
     folder: 'Ordner auf dem Rechner (optional)',
     folderHint: 'Wo der Agent arbeitet, zum Beispiel ~/code/garden',
     starting: 'Wird gestartet…',
+    later: 'Später starten',
     start: 'Sitzung starten',
   },
 };

@@ -132,6 +132,8 @@ export const words: typeof english = {
     cancelled: 'Du hast den Agenten hier gestoppt.',
     interrupted: 'Der Agent wurde hier unterbrochen.',
     compacted: 'Zusammengefasst, um Kontext freizugeben.',
+    continue: 'Weitermachen',
+    goOn: 'Mach weiter, wo du aufgehört hast.',
   },
   unknown: 'Dieser Teil lässt sich hier nicht anzeigen.',
   dock: {

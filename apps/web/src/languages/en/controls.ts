@@ -8,6 +8,9 @@ export const words = {
     title: (agent: string) => `${the(agent)}, this session`,
     titleNew: (agent: string) => `${the(agent)}, new session`,
     close: 'Close',
+    item: 'Permissions and model',
+    opening: (agent: string) => `Opening the session at ${agent === '' || agent === 'demo' ? 'the agent' : agent}…`,
+    none: (agent: string) => `${the(agent)} offers no choices.`,
     heading: { mode: 'Permissions', model: 'Model', thought_level: 'Effort' },
     applies: { now: 'applies at once', next: 'from the next message' },
     more: 'More choices',
@@ -30,6 +33,8 @@ export const words = {
     turnOnTitle: (mode: string) => `Turn on ${mode}?`,
     turnOnMore:
       '{agent} will change any file and run any command on {machine} without asking you. You won’t be notified of questions, because there won’t be any.',
+    turnOnLater:
+      '{agent} will change any file and run any command on {machine} without asking you, while you’re not there: {rule}.',
     thisSession: 'This session only',
     thisSessionMore: 'Also after a restart of the machine',
     allSessions: (agent: string, machine: string) => `All new sessions with ${the(agent)} on ${machine}`,

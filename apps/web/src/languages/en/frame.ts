@@ -69,6 +69,7 @@ export const words = {
     archivedNow: (title: string | undefined, count: number) => `Archived ${these(title, count)}`,
     unarchivedNow: (title: string | undefined, count: number) => `Unarchived ${these(title, count)}`,
     undo: 'Undo',
+    repeats: 'Repeats',
     pinned: 'Pinned',
     pin: 'Pin',
     unpin: 'Unpin',

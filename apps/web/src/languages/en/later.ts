@@ -1,5 +1,5 @@
 /** English texts of messages with a time. */
-import { plural } from '../formats.ts';
+import { number, plural } from '../formats.ts';
 
 /** Limits by the name that agents report. */
 const limits: Readonly<Record<string, string>> = { five_hour: '5-hour limit', seven_day: 'Weekly limit' };
@@ -11,6 +11,20 @@ export const words = {
     loading: 'Loading messages…',
     none: 'No messages to send later. Press and hold Send to set a time for one.',
     send: 'Send later',
+    start: 'Start later',
+    howOften: 'How often',
+    once: 'Once',
+    again: 'Repeat',
+    next: 'Next',
+    waiting: (count: number) => number(count),
+    nextAt: (time: string) => `next ${time}`,
+    reset: (time: string) => `When the limit resets (${time})`,
+    changeZone: 'Change',
+    eachTime: 'Each time',
+    newSession: 'A new session',
+    newSessionMore: 'Begins with an empty context',
+    sameSession: 'The same session',
+    sameSessionMore: 'Keeps what it learned; the context fills up',
     close: 'Close',
     hour: 'In 1 hour',
     tonight: (time: string) => `Tonight ${time}`,
@@ -67,6 +81,7 @@ export const words = {
     asks: 'Runs never use a mode that doesn’t ask.',
     decides: (machine: string) => `${machine} decides about permissions.`,
     nights: 'In the night when clocks change, nothing runs twice.',
+    sessions: 'Sessions of this schedule',
     runNow: 'Run now',
     pause: 'Pause',
     resume: 'Resume',

@@ -152,6 +152,7 @@ export const words = {
     folder: 'Folder on the machine (optional)',
     folderHint: 'Where the agent works, like ~/code/garden',
     starting: 'Starting…',
+    later: 'Start later',
     start: 'Start session',
   },
 };

@@ -134,6 +134,8 @@ export const words = {
     cancelled: 'You stopped the agent here. Everything above is kept.',
     interrupted: 'The agent was interrupted here.',
     compacted: 'The session was summarized to free context.',
+    continue: 'Continue',
+    goOn: 'Continue where you stopped.',
   },
   unknown: 'This part can’t be shown here.',
   dock: {

@@ -222,18 +222,20 @@ export function Mark({
   text,
   by,
   danger,
+  end = by && words.question.on(by),
 }: {
   what: string;
   text: string;
   by?: string | undefined;
   danger?: boolean;
+  end?: ReactNode;
 }) {
   // Daemons add an English text to each mark.
   const said = entryOf(words.mark, what) ?? text;
   if (said === '') return null;
-  const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;
+  const Icon = ['cancelled', 'interrupted', 'error'].includes(what) ? Square : Info;
   return (
-    <Note kind={danger ? 'bad' : ''} icon={<Icon className="i" aria-hidden />} end={by && words.question.on(by)}>
+    <Note kind={danger ? 'bad' : ''} icon={<Icon className="i" aria-hidden />} end={end}>
       {said}
     </Note>
   );
