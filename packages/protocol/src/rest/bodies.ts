@@ -71,6 +71,7 @@ export const restBodies = {
   Schedule: schedules.Schedule,
   ScheduleRun: schedules.ScheduleRun,
   ScheduleRuns: schedules.ScheduleRuns,
+  ScheduleTimes: schedules.ScheduleTimes,
   Task: conversation.Task,
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,
