@@ -27,7 +27,7 @@ const verbs = new Set(
   disable discard disconnect discover dismiss dispatch display distinguish distribute do document download downgrade drain draw
   drop dump duplicate edit elide eliminate embed emit emphasize empty enable encode encrypt end enforce enlarge enqueue ensure
   enter erase escape establish estimate evaluate evict examine exclude execute exempt exit expand expect expire explain expose
-  export extend extract fail fall fetch fill filter finalize find finish fix flag flatten flush focus fold follow forbid force
+  export extend extract fail fall fetch fill filter finalize find finish fit fix flag flatten flush focus fold follow forbid force
   forget fork format forward free freeze gate gather generate get give go grant group grow guard guess halve hand handle harden
   hash hide highlight hoist hold honor honour identify ignore implement import improve include increase increment indent index
   inform inherit initialize inject inline insert inspect install instrument integrate interrupt introduce invalidate invert invite
