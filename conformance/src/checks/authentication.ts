@@ -32,6 +32,7 @@ export const authentication: readonly Check[] = [
           uuid: 'unknown',
           name: 'unknown',
           taskId: 'unknown',
+          fileId: 'unknown',
         };
         await rest.refused(name, 'UNAUTHORIZED', { as: null, params, ...(route.body ? { body: {} } : {}) });
       }

@@ -138,25 +138,7 @@ function Form({ devices }: { devices: Device[] }) {
       </div>
       {takes && <AttachedImages images={images} onRemoved={() => picker.current?.focus()} />}
       {takesFiles && <div ref={setAbove} />}
-      <fieldset className="field">
-        <legend>{words.list.machine}</legend>
-        <div className="cards2">
-          {devices.map((one) => (
-            <label key={one.id} className="pick">
-              <input type="radio" name="machine" checked={one.id === device.id} onChange={() => setChosen(one.id)} />
-              <Laptop className="i" aria-hidden />
-              <span className="grow">
-                <b>{one.name}</b>
-                <span className="d">
-                  {one.status === 'online' ? words.common.online : words.common.offline} ·{' '}
-                  {agentsOf(one).map(productName).join(', ')}
-                </span>
-              </span>
-              <Check className="i check" aria-hidden />
-            </label>
-          ))}
-        </div>
-      </fieldset>
+      <Machines devices={devices} chosen={device.id} onChosen={setChosen} />
       {agents.length > 1 && (
         <fieldset className="field">
           <legend>{words.machine.agent}</legend>
@@ -208,3 +190,31 @@ function Form({ devices }: { devices: Device[] }) {
     </form>
   );
 }
+
+interface MachinesProps {
+  devices: readonly Device[];
+  chosen: string;
+  onChosen: (id: string) => void;
+}
+
+const Machines = ({ devices, chosen, onChosen }: MachinesProps) => (
+  <fieldset className="field">
+    <legend>{words.list.machine}</legend>
+    <div className="cards2">
+      {devices.map((one) => (
+        <label key={one.id} className="pick">
+          <input type="radio" name="machine" checked={one.id === chosen} onChange={() => onChosen(one.id)} />
+          <Laptop className="i" aria-hidden />
+          <span className="grow">
+            <b>{one.name}</b>
+            <span className="d">
+              {one.status === 'online' ? words.common.online : words.common.offline} ·{' '}
+              {agentsOf(one).map(productName).join(', ')}
+            </span>
+          </span>
+          <Check className="i check" aria-hidden />
+        </label>
+      ))}
+    </div>
+  </fieldset>
+);
