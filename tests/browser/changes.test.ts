@@ -120,6 +120,8 @@ describeWith('chromium', 'the page of changes', () => {
     );
     await page.getByRole('button', { name: 'Session', exact: true }).click();
     await page.getByRole('button', { name: /limits\.ts/ }).waitFor({ state: 'detached' });
+    // The list is away while it loads.
+    await list.getByRole('button', { name: /route\.ts/ }).waitFor();
     expect(asked.at(-1)).toMatchObject({ type: 'get_changes', scope: 'session', session_id: 'limit' });
     await page.getByRole('button', { name: 'Uncommitted' }).click();
     await page.getByRole('button', { name: /limits\.ts/ }).waitFor();
