@@ -26,8 +26,8 @@ const toToken = (row: Row): AcpToken => ({
   expiresAt: row.expires_at.toISOString(),
 });
 
-/** The name of a token without one, in its notice. */
-const unnamed = 'ACP app';
+/** The name of a token in its notice. */
+export const acpTokenName = (name: string): string => name || 'ACP app';
 
 /** Saves a token with its notice (rules, 8.13); undefined when the person has `max` that are valid. The caller has checked that the device is theirs. */
 export async function createAcpToken(
@@ -49,7 +49,7 @@ export async function createAcpToken(
       SELECT ${newUlid()}, ${token.userId}, ${token.deviceId}, ${token.tokenHash}, ${token.name}, ${[...token.scopes]}::text[], ${unused}
       WHERE ${token.max} > (SELECT count(*) FROM acp_tokens WHERE user_id = ${token.userId} AND expires_at > now())
       RETURNING ${columns}`;
-    if (row) await addAccessNotice(tx, { userId: token.userId, name: token.name || unnamed });
+    if (row) await addAccessNotice(tx, { userId: token.userId, name: acpTokenName(token.name) });
     return row && toToken(row);
   });
 }
