@@ -100,7 +100,8 @@ function failureText(failure: Failure, language: NotificationLanguage, zone: str
   const aheadMs = Date.parse(failure.resetsAt ?? '') - Date.now();
   if (!(aheadMs > 0)) return words.limit(undefined, failure.continues);
   const at = new Date(Date.now() + aheadMs).toLocaleString(language, {
-    ...{ hour: 'numeric', minute: '2-digit', timeZone: zone ?? 'UTC' },
+    // German clocks have two digits: 07:49.
+    ...{ hour: language === 'de' ? '2-digit' : 'numeric', minute: '2-digit', timeZone: zone ?? 'UTC' },
     ...(zone === undefined && { timeZoneName: 'short' }),
     ...(aheadMs > ofDayMs && { weekday: 'short' }),
   });

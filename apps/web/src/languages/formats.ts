@@ -8,7 +8,7 @@ const lazily = <T>(make: () => T): (() => T) => {
 };
 const format = (options: Intl.DateTimeFormatOptions) => lazily(() => new Intl.DateTimeFormat(locale, options));
 const formats = {
-  time: format({ hour: 'numeric', minute: '2-digit' }),
+  time: format({ timeStyle: 'short' }),
   day: format({ weekday: 'long', day: 'numeric', month: 'long' }),
   year: format({ day: 'numeric', month: 'long', year: 'numeric' }),
   full: format({ dateStyle: 'medium', timeStyle: 'short' }),
