@@ -20,7 +20,6 @@ async function generated() {
   const protocol = await door(
     '@relay/protocol/documents',
     'registry',
-    'protocolMarkdown',
     'errorsMarkdown',
     'openApiDocument',
     'asyncApiDocument',
@@ -30,7 +29,6 @@ async function generated() {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const json = (value) => JSON.stringify(value, null, 2);
   return {
-    'docs/protocol.md': protocol.protocolMarkdown(),
     'docs/states.md': statesMarkdown(),
     'docs/errors.md': protocol.errorsMarkdown(),
     'docs/openapi.json': json(protocol.openApiDocument({ baseUrl: 'http://localhost:4000', version })),

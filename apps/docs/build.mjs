@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { protocolMarkdown } from '@relay/protocol/documents';
 import { readContents } from './site/contents.mjs';
 import { home, pictures } from './site/own-pages.mjs';
 import { readPage, wordsOf } from './site/markdown.mjs';
@@ -23,7 +24,7 @@ function sectionsOf({ html, title }, index) {
 }
 
 function build() {
-  const contents = readContents(root);
+  const contents = readContents(root, { 'docs/protocol.md': protocolMarkdown() });
   const documents = contents.flatMap(({ pages }) => pages);
   const rules = documents.find(({ file }) => file === 'docs/rules.md')?.text ?? '';
   const site = {

@@ -31,12 +31,14 @@ const groups = [
   [
     'Build on it',
     ['docs/tour.md', 'A tour of the API'],
-    ['docs/protocol.md'],
+    ['docs/apps.md'],
+    ['docs/daemons.md'],
+    ['docs/protocol.md', 'The protocol'],
     ['docs/errors.md'],
     ['docs/states.md', 'States'],
     ['docs/rules.md'],
-    ['packages/client/README.md', 'Write an app'],
-    ['packages/daemon-kit/README.md', 'Write a daemon'],
+    ['packages/client/README.md', 'The client'],
+    ['packages/daemon-kit/README.md', 'The daemon kit'],
     ['docs/field-daemons.md'],
     ['conformance/README.md', 'Conformance'],
     ['docs/interface-specification.md', 'The specification'],
@@ -84,10 +86,10 @@ export function addressOf(file) {
 
 const headingOf = (text) => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? '';
 
-/** Groups of pages: `{ file, address, name, text }`. */
-export function readContents(root) {
+/** Groups of pages: `{ file, address, name, text }`. `made`: texts of documents that no file has, by path. */
+export function readContents(root, made) {
   const page = (file, name) => {
-    const text = readFileSync(join(root, file), 'utf8');
+    const text = made[file] ?? readFileSync(join(root, file), 'utf8');
     return { file, address: addressOf(file), name: name ?? headingOf(text), text };
   };
   const chosen = groups.map(([title, ...files]) => ({ title, pages: files.map(([file, name]) => page(file, name)) }));

@@ -1,15 +1,16 @@
-/** docs/errors.md against the catalogue, both ways; docs/protocol.md against the registry. */
+/** docs/errors.md against the catalogue, both ways; the page of the protocol against the registry. */
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCatalogue, pollErrors, type Route, routes, taskErrors } from '../src/index.ts';
 import { describedCloseCodes } from '../src/documents/close-meanings.ts';
 import { anchor } from '../src/documents/markdown.ts';
+import { protocolMarkdown } from '../src/documents/protocol.ts';
 import { registry } from '../src/registry.ts';
 import { violations } from './violations.ts';
 
 const docs = join(import.meta.dirname, '../../../docs');
-const page = (name: string) => readFileSync(join(docs, name), 'utf8');
+const page = (name: string) => (name === 'protocol.md' ? protocolMarkdown() : readFileSync(join(docs, name), 'utf8'));
 /** The cells of every table row of a section, as a reader sees them. */
 const rowsOf = (text: string, heading: string): string[][] => {
   const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
@@ -55,7 +56,7 @@ describe('docs/errors.md', () => {
   });
 });
 
-describe('docs/protocol.md', () => {
+describe('the page of the protocol', () => {
   const protocol = page('protocol.md');
   const headings = [...protocol.matchAll(/^#{2,3} (.+)$/gm)].map(([, heading]) => heading ?? '');
 

@@ -1,4 +1,4 @@
-/** The registry → `docs/protocol.md`: every frame and body with its field table and its golden example. Pure. */
+/** The registry → the page `/docs/protocol.html` of a relay: every frame and body with its field table and its golden example. Pure. */
 import { type Plane, type Registered, registry } from '../registry.ts';
 import { type Route, routes } from '../routes.ts';
 import { userFrameKinds } from '../frames/instance.ts';
