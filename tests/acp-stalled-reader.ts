@@ -7,7 +7,7 @@ import { acpToken, initialize, openAcp } from './acp-scene.ts';
 import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
 import { until } from './cluster/until.ts';
 
-/** `metrics` are those of the first api, whose `SLOW_READER_STALL_MS` must be short. */
+/** `metrics` are those of the first api, whose `TEST_SLOW_READER_STALL_MS` must be short. */
 export function stalledReader(relay: () => RelayAddress, metrics: () => Promise<string>): void {
   it('is closed with 1013 when it stops reading; the turn continues, and the other api has all of it', async () => {
     const user = 'olga';

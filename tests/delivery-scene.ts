@@ -140,7 +140,7 @@ export async function startTakingService(): Promise<TakingService> {
     env: {
       PUSH_SECRET: 'the secret of killed deliveries is long enough',
       PUSH_ALLOWED_HOSTS: host,
-      OUTBOX_POLL_MS: '500',
+      TEST_OUTBOX_POLL_MS: '500',
       LOG_LEVEL: 'debug',
     },
     wire,

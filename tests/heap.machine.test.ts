@@ -18,7 +18,7 @@ describe('R11: a process with 160 MiB of heap', () => {
 
   beforeAll(async () => {
     relay = await startRelayProcess({
-      env: { NODE_OPTIONS: '--max-old-space-size=160', SLOW_READER_STALL_MS: '3000' },
+      env: { NODE_OPTIONS: '--max-old-space-size=160', TEST_SLOW_READER_STALL_MS: '3000' },
     });
     daemon = await connectDaemon(relay, { user: 'alice' });
     app = await connectApp(relay, { user: 'alice', since: '' });

@@ -36,10 +36,10 @@ describe('relay.env and the example of the secrets', () => {
     expect(new Set([...config, ...secrets]).size).toBe(config.length + secrets.length);
   });
 
-  it('explain every variable of a door, except limits and timings, which docs/configuration.md lists', () => {
+  it('explain every variable of a door, except limits, which docs/configuration.md lists', () => {
     const named = new Set([...config, ...secrets, ...fixed]);
     const missing = variables
-      .filter(({ group }) => group !== 'Limits' && group !== 'Timings')
+      .filter(({ group }) => group !== 'Limits')
       .filter(({ readBy }) => readBy.some((role) => role !== 'standalone'))
       .map(({ name }) => name)
       .filter((name) => !named.has(name));

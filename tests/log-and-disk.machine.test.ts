@@ -133,7 +133,7 @@ describe('R11: the disk of DATA_DIR', () => {
     async () => {
       const disk = makeDisk('400m');
       mkdirSync(join(disk, 'data'));
-      const relay = await start({ dataDir: join(disk, 'data'), env: { STATUS_WAIT_MS: '60000' } });
+      const relay = await start({ dataDir: join(disk, 'data'), env: { TEST_STATUS_WAIT_MS: '60000' } });
       const daemon = await connectDaemon(relay);
       await serves(relay, daemon);
       const ready = async () => (await relay.call('ready', { user: null })).status;

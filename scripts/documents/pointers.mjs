@@ -126,15 +126,15 @@ function walkProblems(text) {
   return text.includes(sentence) ? problems : [...problems, `"Add a route" lacks "${sentence}"`];
 }
 
-/** Limits and timings whose table omits a role that reads them. */
+/** Limits whose table omits a role that reads them. */
 function roleProblems() {
-  const numbers = describeVariables().filter(({ group }) => group === 'Limits' || group === 'Timings');
+  const numbers = describeVariables().filter(({ group }) => group === 'Limits');
   return ['api', 'gateway'].flatMap((role) => {
     const code = filesIn(`apps/${role}/src`).map(read).join('\n');
     const fieldOf = (name) => name.toLowerCase().replace(/_./g, (part) => part.charAt(1).toUpperCase());
     const used = numbers.filter(({ name }) => new RegExp(`\\b${fieldOf(name)}\\b`).test(code));
     return [
-      ...(used.length > 10 ? [] : [`the ${role} reads only ${used.length} limits and timings`]),
+      ...(used.length > 3 ? [] : [`the ${role} reads only ${used.length} limits`]),
       ...used.filter(({ readBy }) => !readBy.includes(role)).map(({ name }) => `${name} lacks its reader ${role}`),
     ];
   });

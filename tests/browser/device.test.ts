@@ -159,7 +159,7 @@ describeWith('chromium', 'devices', () => {
   });
 
   it('shows an expired code as unknown', async () => {
-    const hasty = await startBrowserRelay({ DEVICE_CODE_TTL_SECONDS: '1' });
+    const hasty = await startBrowserRelay({ TEST_DEVICE_CODE_TTL_SECONDS: '1' });
     const owner = await newPerson(browser, hasty.url);
     await owner.createAccount(hasty.setupLink, 'ada@example.com');
     const asked = await askForCode(hasty.url);

@@ -120,7 +120,7 @@ describe('an ACP client on a WebSocket', () => {
 describe('an ACP client that does not read', () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: { SLOW_READER_STALL_MS: '500' } });
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { TEST_SLOW_READER_STALL_MS: '500' } });
   }, 180_000);
   afterAll(() => cluster.stop());
 

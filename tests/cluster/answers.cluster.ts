@@ -26,7 +26,7 @@ describe('any request', () => {
       apis: 2,
       gateways: 2,
       haproxy: 'plain',
-      env: { ...loadTimes, DAEMON_REPLY_TIMEOUT_MS: '3000' },
+      env: { ...loadTimes, TEST_DAEMON_REPLY_TIMEOUT_MS: '3000' },
     });
     truth = await openTruth(cluster);
     await arrive();

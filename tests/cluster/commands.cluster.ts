@@ -11,8 +11,13 @@ describe('a late command', () => {
   let truth: Truth;
 
   beforeAll(async () => {
-    const env = { ...loadTimes, LEASE_TTL_MS: '20000', LEASE_REFRESH_MS: '1000', SILENCE_TIMEOUT_MS: '30000' };
-    cluster = await startCluster({ apis: 1, gateways: 2, env: { ...env, DAEMON_REPLY_TIMEOUT_MS: '2000' } });
+    const env = {
+      ...loadTimes,
+      TEST_LEASE_TTL_MS: '20000',
+      TEST_LEASE_REFRESH_MS: '1000',
+      TEST_SILENCE_TIMEOUT_MS: '30000',
+    };
+    cluster = await startCluster({ apis: 1, gateways: 2, env: { ...env, TEST_DAEMON_REPLY_TIMEOUT_MS: '2000' } });
     truth = await openTruth(cluster);
   }, 180_000);
   afterAll(async () => {

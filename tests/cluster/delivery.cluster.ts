@@ -13,7 +13,7 @@ describe('a task whose path to its daemon breaks', () => {
   let truth: Truth;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, STATUS_WAIT_MS: '60000' } });
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, TEST_STATUS_WAIT_MS: '60000' } });
     truth = await openTruth(cluster);
   }, 180_000);
   afterAll(async () => {

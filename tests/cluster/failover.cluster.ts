@@ -21,7 +21,7 @@ describe(`R11: PostgreSQL fails over to a standby that is behind, seed ${seed}`,
   let truth: Truth;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, SWEEP_INTERVAL_MS: '500' } });
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, TEST_SWEEP_INTERVAL_MS: '500' } });
     wire = await startFaultProxy({ port: cluster.postgres.address.port });
     standby = await cluster.postgres.startStandby(wire.port);
     truth = await openTruth(cluster);

@@ -19,25 +19,28 @@ const seed = Number(process.env.FIELD_SEED ?? Math.floor(Math.random() * 1_000_0
 /** The file for the journal. Without this variable, the test writes one only after a violation, into `node_modules/.cache`. */
 const journalFile = process.env.FIELD_JOURNAL;
 
-const times: Record<'STATUS_WAIT_MS' | 'OUTCOME_ASK_MS' | 'DAEMON_REPLY_TIMEOUT_MS', string> & Record<string, string> =
-  {
-    ...loadTimes,
-    DAEMON_REPLY_TIMEOUT_MS: '10000',
-    DRAIN_SECONDS: '5',
-    // On a busy machine, a daemon can be silent for longer than its reply timeout: the gateway asks it for one minute
-    // here, and for two in production.
-    OUTCOME_ASK_MS: '2000',
-    STATUS_WAIT_MS: '1000',
-    STATUS_LOST_MS: '1000',
-    TASK_SILENCE_MS: '15000',
-  };
+const times: Record<'TEST_STATUS_WAIT_MS' | 'TEST_OUTCOME_ASK_MS' | 'TEST_DAEMON_REPLY_TIMEOUT_MS', string> &
+  Record<string, string> = {
+  ...loadTimes,
+  TEST_DAEMON_REPLY_TIMEOUT_MS: '10000',
+  DRAIN_SECONDS: '5',
+  // On a busy machine, a daemon can be silent for longer than its reply timeout: the gateway asks it for one minute
+  // here, and for two in production.
+  TEST_OUTCOME_ASK_MS: '2000',
+  TEST_STATUS_WAIT_MS: '1000',
+  TEST_STATUS_LOST_MS: '1000',
+  TEST_TASK_SILENCE_MS: '15000',
+};
 /**
  * The maximum time to an outcome while all peers are connected: the wait for a status, a silent daemon, each requested
  * page of its history, and a sweep; twice, for the running task and a queued one.
  */
 const outcomeMs =
   2 *
-  (Number(times.STATUS_WAIT_MS) + 12 * Number(times.OUTCOME_ASK_MS) + 5 * Number(times.DAEMON_REPLY_TIMEOUT_MS) + 1000);
+  (Number(times.TEST_STATUS_WAIT_MS) +
+    12 * Number(times.TEST_OUTCOME_ASK_MS) +
+    5 * Number(times.TEST_DAEMON_REPLY_TIMEOUT_MS) +
+    1000);
 
 /**
  * Promise: the relay loses no task of a daemon that never repeats itself, leaves none stuck, and shows nothing twice,

@@ -18,7 +18,7 @@ describe('an app', () => {
   let truth: Truth;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, SLOW_READER_STALL_MS: '3000' } });
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { ...loadTimes, TEST_SLOW_READER_STALL_MS: '3000' } });
     truth = await openTruth(cluster);
   }, 180_000);
   afterAll(async () => {

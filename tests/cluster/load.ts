@@ -16,14 +16,14 @@ import { type Circumstances, judgeJournal, judgeTruth } from './verdict.ts';
 /** Timings of a cluster under load: short, but long enough for a busy machine. */
 export const loadTimes: Record<string, string> = {
   PING_INTERVAL_MS: '1000',
-  SILENCE_TIMEOUT_MS: '8000',
-  OFFLINE_GRACE_MS: '1500',
-  LEASE_TTL_MS: '6000',
-  LEASE_REFRESH_MS: '1500',
-  CREDENTIAL_RECHECK_MS: '5000',
-  DAEMON_REPLY_TIMEOUT_MS: '4000',
-  OUTCOME_ASK_MS: '500',
-  OUTBOX_POLL_MS: '1000',
+  TEST_SILENCE_TIMEOUT_MS: '8000',
+  TEST_OFFLINE_GRACE_MS: '1500',
+  TEST_LEASE_TTL_MS: '6000',
+  TEST_LEASE_REFRESH_MS: '1500',
+  TEST_CREDENTIAL_RECHECK_MS: '5000',
+  TEST_DAEMON_REPLY_TIMEOUT_MS: '4000',
+  TEST_OUTCOME_ASK_MS: '500',
+  TEST_OUTBOX_POLL_MS: '1000',
   LOG_LEVEL: 'warn',
 };
 

@@ -25,7 +25,7 @@ describe('a device with four gateways', () => {
     cluster = await startCluster({
       apis: 1,
       gateways,
-      env: { ...loadTimes, LEASE_TTL_MS: '3000', LEASE_REFRESH_MS: '1000' },
+      env: { ...loadTimes, TEST_LEASE_TTL_MS: '3000', TEST_LEASE_REFRESH_MS: '1000' },
     });
     truth = await openTruth(cluster);
   }, 180_000);

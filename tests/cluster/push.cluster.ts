@@ -32,7 +32,7 @@ describe(`deliveries for ${minutes} min, seed ${seed}`, () => {
     doubles = await startPushDoubles(createChance(seed + 1));
     cluster = await startCluster({
       ...{ apis: 3, gateways: 0 },
-      env: { ...doubles.env, OUTBOX_POLL_MS: '500' },
+      env: { ...doubles.env, TEST_OUTBOX_POLL_MS: '500' },
     });
     database = await openDatabase({ url: cluster.databaseUrl });
   }, 180_000);

@@ -9,7 +9,7 @@ describe('a relay whose database is restored from a backup while Redis and daemo
   let cluster: Cluster;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, env: { SWEEP_INTERVAL_MS: '500' } });
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { TEST_SWEEP_INTERVAL_MS: '500' } });
   }, 180_000);
   afterAll(() => cluster.stop());
 

@@ -21,8 +21,8 @@ describe('a crowd of daemons behind HAProxy', () => {
   let truth: Truth;
 
   beforeAll(async () => {
-    const env = { ...loadTimes, PING_INTERVAL_MS: '10000', SILENCE_TIMEOUT_MS: '40000', DRAIN_SECONDS: '3' };
-    const leases = { LEASE_TTL_MS: '20000', LEASE_REFRESH_MS: '5000' };
+    const env = { ...loadTimes, PING_INTERVAL_MS: '10000', TEST_SILENCE_TIMEOUT_MS: '40000', DRAIN_SECONDS: '3' };
+    const leases = { TEST_LEASE_TTL_MS: '20000', TEST_LEASE_REFRESH_MS: '5000' };
     cluster = await startCluster({ apis: 1, gateways: 3, haproxy: true, env: { ...env, ...leases } });
     truth = await openTruth(cluster);
   }, 180_000);

@@ -10,4 +10,5 @@ export type { IssuerSettings } from './issuers.ts';
 export { configurationMarkdown, describeVariables } from './markdown.ts';
 export { defaults, readConfig } from './read-config.ts';
 export type { RelayConfig, VariableName } from './relay-config.ts';
+export { timings } from './timings.ts';
 export type { Kind, Role } from './variable.ts';

@@ -8,6 +8,7 @@ import { type RelayConfig, fieldOf, variableNames } from './relay-config.ts';
 import { brokenRules } from './rules.ts';
 import { unknownVariables } from './unknown-variables.ts';
 import type { Role, Variable } from './variable.ts';
+import { timingsFor } from './timings.ts';
 import { variables } from './variables.ts';
 
 function refusal(name: string, given: string, secret: boolean, expected: string): ConfigProblem {
@@ -52,7 +53,7 @@ function read(role: Role, env: NodeJS.ProcessEnv): Reading {
     values.set(name, variable.default.from(context));
   }
   const fields = variableNames.map((name) => [fieldOf(name), values.get(name)] as const);
-  return { config: { role, ...Object.fromEntries(fields) } as RelayConfig, problems };
+  return { config: { role, ...timingsFor(env), ...Object.fromEntries(fields) } as RelayConfig, problems };
 }
 
 /** The configuration of `role` from an empty environment. Nothing is checked: a role that needs a variable has it undefined here. */

@@ -1,5 +1,6 @@
 /** The type of the whole configuration, derived from the table: a new variable is a new field without another line. */
 import type { Role, Variable } from './variable.ts';
+import type { Timings } from './timings.ts';
 import { variables } from './variables.ts';
 
 type Capitals<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -12,12 +13,12 @@ type Table = typeof variables;
 export type VariableName = keyof Table;
 
 /**
- * The whole configuration: one field per variable of the table, `PING_INTERVAL_MS` as `pingIntervalMs`. The same fields for
+ * The whole configuration: the timings, and one field per variable of the table, `PING_INTERVAL_MS` as `pingIntervalMs`. The same fields for
  * every role, so that a piece can be handed the whole.
  */
-export type RelayConfig = { readonly role: Role } & {
-  readonly [Name in VariableName as CamelCase<Name>]: ValueOf<Table[Name]>;
-};
+export type RelayConfig = { readonly role: Role } & Timings & {
+    readonly [Name in VariableName as CamelCase<Name>]: ValueOf<Table[Name]>;
+  };
 
 /** All names, in table order. */
 export const variableNames = Object.keys(variables) as VariableName[];

@@ -20,8 +20,23 @@ import {
 } from './addresses.ts';
 import { type DaemonVersions, daemonVersions } from './daemon-versions.ts';
 import { type IssuerSettings, issuers } from './issuers.ts';
-import { int, json, list, oneOf, onOff, path, port, redisUrl, secrets, share, text, url, variable } from './kinds.ts';
-import { limits, timings } from './timings.ts';
+import {
+  int,
+  json,
+  list,
+  maxTimerMs,
+  oneOf,
+  onOff,
+  path,
+  port,
+  redisUrl,
+  secrets,
+  share,
+  text,
+  url,
+  variable,
+} from './kinds.ts';
+import { limits } from './limits.ts';
 import { type UpstreamSettings, upstreams } from './upstreams.ts';
 
 const listening = 'Where it listens';
@@ -243,9 +258,16 @@ export const variables = {
     meaning:
       'the time over which an instance closes its connections after SIGTERM; an api closes none in the first 3 s, until the edge has noticed',
   }),
+  PING_INTERVAL_MS: variable(operation, int({ min: 1, max: maxTimerMs, unit: 'milliseconds' }), {
+    default: 30_000,
+    meaning: 'how often the relay pings a live socket; shorter than the idle timeout of every proxy on the way',
+  }),
+  QUEUE_TTL_DEFAULT_SECONDS: variable(operation, int({ min: 0, max: 86_400, unit: 'seconds' }), {
+    default: 900,
+    meaning: 'how long a message waits for an offline device, unless the request says otherwise',
+  }),
 
   ...limits,
-  ...timings,
 };
 
 function defaultDataDir(): string {

@@ -8,8 +8,6 @@ describe('an unknown variable', () => {
     ['SESSION_CREATE_MINUTE', 'SESSION_CREATE_PER_MINUTE'],
     ['DRAIN_SECOND', 'DRAIN_SECONDS'],
     ['PING_INTERVALL_MS', 'PING_INTERVAL_MS'],
-    ['LEASE_TTL_SECONDS', 'LEASE_TTL_MS'],
-    ['TICKET_TTL_MS', 'TICKET_TTL_SECONDS'],
     ['QUEUE_TTL_SECONDS', 'QUEUE_TTL_DEFAULT_SECONDS'],
   ])('stops the start with the nearest known name: %s', (name, nearest) => {
     const problems = problemsOf('standalone', { [name]: '1' });

@@ -86,7 +86,7 @@ const forTests: Record<string, string> = {
   SOCKETS_PER_USER: '100000',
   DEVICES_PER_USER: '1000',
   SESSION_CREATE_PER_MINUTE: '1000000',
-  SWEEP_INTERVAL_MS: '1000',
+  TEST_SWEEP_INTERVAL_MS: '1000',
   LOG_LEVEL: 'warn',
 };
 
