@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { memberPages, openPages } from '@relay/protocol';
 import type { Express, NextFunction, Request, Response } from 'express';
 
 export interface WebOptions {
@@ -15,33 +16,6 @@ export interface WebOptions {
   /** The certificate authority of this relay itself: where another machine fetches the file, and its SHA-256 in hex. */
   authority?: { url: string; sha256: string } | undefined;
 }
-
-/** The same list as in apps/web/src/app.tsx. */
-const pages = [
-  '/',
-  '/setup',
-  '/invite',
-  '/sign-up',
-  '/sign-in',
-  '/consent',
-  '/callback',
-  '/error',
-  '/device',
-  '/devices',
-  '/devices/new',
-  '/devices/:id',
-  '/sessions',
-  '/sessions/new',
-  '/sessions/:id',
-  '/sessions/:id/changes',
-  '/applications',
-  '/activity',
-  '/usage',
-  '/later',
-  '/account',
-  '/notifications',
-  '/notifications/history',
-];
 
 /** Files at the root: the worker of the pages must be there, to serve them all. */
 const rootFiles = [
@@ -162,7 +136,7 @@ export function mountWeb(app: Express, options: WebOptions): void {
     send(request, response, index);
   };
 
-  app.get(pages, page(200));
+  app.get([...openPages, ...memberPages], page(200));
   for (const name of rootFiles) {
     const path = join(options.directory, name);
     if (!existsSync(path)) continue;

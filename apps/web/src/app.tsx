@@ -1,5 +1,6 @@
-/** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
+/** Maps addresses to pages. */
 import { type ComponentType, Suspense, useEffect } from 'react';
+import type { MemberPage } from '@relay/protocol';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { Refusal } from './api/refusal.ts';
 import { loadWords } from './catalogue.ts';
@@ -38,24 +39,24 @@ const Background = loadedLater(
 );
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
 
-const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
-  ['/', Start],
-  ['/device', machines.page(({ RegisterDevice }) => RegisterDevice)],
-  ['/devices', machines.page(({ Devices }) => Devices)],
-  ['/devices/new', machines.page(({ NewDevice }) => NewDevice)],
-  ['/devices/:id', machines.page(({ DevicePage }) => DevicePage)],
-  ['/sessions', Sessions],
-  ['/sessions/new', machines.page(({ NewSession }) => NewSession)],
-  ['/sessions/:id/changes', changes.page(({ Changes }) => Changes)],
-  ['/sessions/:id', conversation.page(({ Conversation }) => Conversation)],
-  ['/applications', settings.page(({ Applications }) => Applications)],
-  ['/activity', settings.page(({ Activity }) => Activity)],
-  ['/later', settings.page(({ Later }) => Later)],
-  ['/usage', settings.page(({ Usage }) => Usage)],
-  ['/account', settings.page(({ Account }) => Account)],
-  ['/notifications', settings.page(({ Notifications }) => Notifications)],
-  ['/notifications/history', notify.page(({ NotificationHistory }) => NotificationHistory)],
-];
+const forMembers: Record<MemberPage, ComponentType> = {
+  '/': Start,
+  '/device': machines.page(({ RegisterDevice }) => RegisterDevice),
+  '/devices': machines.page(({ Devices }) => Devices),
+  '/devices/new': machines.page(({ NewDevice }) => NewDevice),
+  '/devices/:id': machines.page(({ DevicePage }) => DevicePage),
+  '/sessions': Sessions,
+  '/sessions/new': machines.page(({ NewSession }) => NewSession),
+  '/sessions/:id/changes': changes.page(({ Changes }) => Changes),
+  '/sessions/:id': conversation.page(({ Conversation }) => Conversation),
+  '/applications': settings.page(({ Applications }) => Applications),
+  '/activity': settings.page(({ Activity }) => Activity),
+  '/later': settings.page(({ Later }) => Later),
+  '/usage': settings.page(({ Usage }) => Usage),
+  '/account': settings.page(({ Account }) => Account),
+  '/notifications': settings.page(({ Notifications }) => Notifications),
+  '/notifications/history': notify.page(({ NotificationHistory }) => NotificationHistory),
+};
 
 /** A tapped notification leads to its session, in the page that is open. */
 function Taps() {
@@ -115,7 +116,7 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
                 <Redirect to="/" replace />
               </Route>
               <Route path="/error" component={ErrorPage} />
-              {forMembers.map(([path, Component]) => (
+              {Object.entries(forMembers).map(([path, Component]) => (
                 <Route key={path} path={path}>
                   <SignedIn>
                     <Component />

@@ -14,6 +14,7 @@ export * from './close-codes.ts';
 export * from './transcript/index.ts';
 export * from './endpoints.ts';
 export * from './figures.ts';
+export * from './pages.ts';
 export {
   capabilities,
   relayCapabilities,
