@@ -59,9 +59,9 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
       const said = message(uuid, 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
       await speech.sayEnd(connection, found, said, { key, sinceMs: Date.now() - config.dedupeWindowMs });
     }
-    connection.memory.forgetRecord(found.key);
+    connection.sessions.forgetRecords(found.key);
     if (changed || !produced) await publisher.sessions([found.key]);
-    if (changed && connection.memory.watching.has(found.key)) await watching.sync(connection, found.key);
+    if (changed && connection.sessions.watching.has(found.key)) await watching.sync(connection, found.key);
     if (notified) deps.notify();
   };
 }

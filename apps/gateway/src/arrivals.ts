@@ -23,11 +23,11 @@ const enough = 2;
 export function createArrivals({ database, questions, over }: ArrivalDeps) {
   const find = async (connection: DaemonConnection, asked: AskedTask, { arrived, otherwise }: ArrivalOutcome) => {
     const { id, nativeId } = asked;
-    const { tasks } = connection.memory;
+    const { tasks } = connection;
     const entry = tasks.get(id);
     let without = 0;
     await questions.repeat(connection, async (last) => {
-      const { clockAheadMs } = connection.memory;
+      const { clockAheadMs } = connection.report;
       const found = await questions.read(
         connection,
         asked,
@@ -44,7 +44,7 @@ export function createArrivals({ database, questions, over }: ArrivalDeps) {
   };
 
   return async (connection: DaemonConnection, taskIds: readonly string[], outcome: ArrivalOutcome): Promise<void> => {
-    const { doubted } = connection.memory;
+    const { doubted } = connection.requests;
     const unasked: string[] = [];
     for (const id of taskIds) {
       if (doubted.has(id)) continue;

@@ -16,10 +16,10 @@ export interface Cancels {
 export function createCancels(database: Database, progress: ProgressBoard): Cancels {
   const tell: Cancels['tell'] = (connection, taskId) => {
     // Progress that was not shown yet would bring the task back to life on every screen.
-    const entry = connection.memory.tasks.get(taskId);
+    const entry = connection.tasks.get(taskId);
     if (entry) progress.drop(entry.sessionKey);
-    else connection.memory.rememberEarlyCancel(taskId);
-    connection.memory.forgetTask(taskId);
+    else connection.evidence.cancelEarly(taskId);
+    connection.tasks.forget(taskId);
     return connection.send({ type: 'task_cancel', task_id: taskId });
   };
 
@@ -29,14 +29,14 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
       const holders = new Map<string, DaemonConnection>();
       for (const connection of connections) {
         if (!connection.live) continue;
-        for (const id of connection.memory.tasks.keys()) holders.set(id, connection);
+        for (const id of connection.tasks.ids()) holders.set(id, connection);
       }
       if (holders.size === 0) return;
       const devices = new Set([...holders.values()].map(({ deviceId }) => deviceId));
       for (const id of await cancelledAmong(database, [...devices], [...holders.keys()])) {
         const connection = holders.get(id)!;
         // The command might have arrived in between.
-        if (connection.live && connection.memory.tasks.has(id)) tell(connection, id);
+        if (connection.live && connection.tasks.has(id)) tell(connection, id);
       }
     },
   };

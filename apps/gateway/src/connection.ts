@@ -25,8 +25,12 @@ import {
   startHeartbeat,
 } from '@relay/socket';
 import type { Logger } from '@relay/telemetry';
-import { DeviceMemory } from './device-memory.ts';
+import { DeviceSessions } from './device-sessions.ts';
+import { Evidence } from './evidence.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { NewestReport } from './newest-report.ts';
+import { OpenTasks } from './open-tasks.ts';
+import { Requests } from './requests.ts';
 
 export interface Peer {
   deviceId: string;
@@ -89,7 +93,11 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly agents: readonly DeviceAgent[];
   readonly hostname: string;
   readonly address: string;
-  readonly memory = new DeviceMemory();
+  readonly tasks = new OpenTasks();
+  readonly sessions = new DeviceSessions(this.tasks);
+  readonly report = new NewestReport();
+  readonly evidence = new Evidence(this.tasks);
+  readonly requests = new Requests();
   /** Frames wait for this promise, which settles once it is clear whether they count. Never rejects. */
   beginning: Promise<void> | undefined;
 
@@ -103,8 +111,7 @@ export class DaemonConnection implements HeartbeatPeer {
   #malformedAtMs: number[] | undefined;
   /** When dropped frames were last logged, and how many were dropped since. */
   #droppedFrames: { atMs: number; count: number } | undefined;
-  /** A report comes every 30 s: its size is logged once. */
-  #warnedOfEntries = false;
+  #warned: Set<string> | undefined;
   /** When the newest ping left, until it is answered. */
   #pingedAtMs: number | undefined;
 
@@ -205,13 +212,8 @@ export class DaemonConnection implements HeartbeatPeer {
         const cause = decoded.frame.type === 'messages' ? 'message' : 'report entry';
         this.#shared.metrics.ignored.inc({ cause }, decoded.dropped.length);
         this.logger.debug({ dropped: decoded.dropped.slice(0, 5) }, 'report entries left out');
-        if (!this.#warnedOfEntries && decoded.dropped.at(-1) === tooManyEntries) {
-          this.#warnedOfEntries = true;
-          this.logger.warn(
-            { leftOut: decoded.dropped.length },
-            `a report has ${tooManyEntries}: older ones are left out`,
-          );
-        }
+        if (decoded.dropped.at(-1) === tooManyEntries)
+          this.warnOnce(`a report has ${tooManyEntries}: older ones are left out`, { leftOut: decoded.dropped.length });
       }
       if (decoded.shortened !== undefined) this.#shared.metrics.ignored.inc({ cause: 'too long' }, decoded.shortened);
       return Object.assign(decoded.frame, { written: text });
@@ -221,6 +223,14 @@ export class DaemonConnection implements HeartbeatPeer {
     else this.logger.debug({ reason: decoded.reason }, `${decoded.kind} frame`);
     if (decoded.kind === 'malformed') this.#countMalformed();
     return undefined;
+  }
+
+  /** Logs a text at its first time: a report, for instance, comes every 30 s. */
+  warnOnce(text: string, fields: object = {}): void {
+    this.#warned ??= new Set();
+    if (this.#warned.has(text)) return;
+    this.#warned.add(text);
+    this.logger.warn(fields, text);
   }
 
   /** A frame that the relay cannot take is lost: the first at once, then one line a minute. */
@@ -286,5 +296,7 @@ export class DaemonConnection implements HeartbeatPeer {
   ended(): void {
     this.#phase = 'ended';
     this.#heartbeat?.stop();
+    this.sessions.clear();
+    this.requests.clear();
   }
 }

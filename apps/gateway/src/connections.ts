@@ -158,14 +158,13 @@ export class Connections {
   }
 
   async #release(connection: DaemonConnection, socket: Socket, code: number, reason: string): Promise<void> {
-    const { backplane, presence, contests, history, hub, metrics } = this.#deps;
+    const { backplane, presence, contests, hub, metrics } = this.#deps;
+    this.#deps.history.abandon(connection);
     connection.ended();
     this.#bySocket.delete(socket);
     hub.remove(connection);
     metrics.connections.set(hub.size);
     metrics.closes.inc({ code: String(code) });
-    history.abandon(connection);
-    connection.memory.clear();
     // Never claimed.
     if (connection.fence === 0) return;
     // A lease that we fail to release expires by itself. Record the last-seen time in any case.
@@ -195,7 +194,7 @@ export class Connections {
    * Stops if the gateway closes all connections anyway.
    */
   async letGo(count: number, overMs: number, onLetGo: (deviceId: string) => void): Promise<void> {
-    const working = ({ memory }: DaemonConnection) => Math.sign(memory.tasks.size);
+    const working = ({ tasks }: DaemonConnection) => Math.sign(tasks.size);
     const idleFirst = this.#deps.hub.all().sort((a, b) => working(a) - working(b));
     await spreadOver(idleFirst.slice(0, count), overMs, (connection) => {
       if (!connection.live || this.#draining) return;

@@ -33,7 +33,7 @@ export function createControls(deps: ControlsDeps): (body: string) => void {
     const all = hub.all();
     const pauseMs = Math.min(20, reconnectWithinMs / all.length);
     // At once, so that no session is published from memory that the database has lost.
-    for (const { memory } of all) memory.forgetRecords();
+    for (const { sessions } of all) sessions.forgetRecords();
     for (const connection of all) {
       if (deps.isClosing()) return;
       connection.close('goingAway');

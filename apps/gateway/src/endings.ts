@@ -102,9 +102,9 @@ export function createEndings(deps: EndingDeps): Endings {
     outcome: Outcome,
   ) => {
     const isWordless = outcome.kind !== 'waiting' && endMessage(event, new Date()).content.trim() === '';
-    const noteReported = (record: SessionRecord) => connection.memory.endedSinceReport?.add(record.nativeId);
+    const noteReported = (record: SessionRecord) => connection.report.complete(record.nativeId);
     const { deviceId } = connection;
-    if (!isWordless && connection.memory.tasks.has(taskId)) {
+    if (!isWordless && connection.tasks.has(taskId)) {
       unpublished.set(connection, taskId);
       const windowMs = config.dedupeWindowMs;
       const settled = await settleTask(database, {
@@ -151,10 +151,10 @@ export function createEndings(deps: EndingDeps): Endings {
   return async (connection, taskId, sessionKey, event) => {
     const now = new Date();
     const outcome = outcomeOf(event, taskId, now);
-    const { memory } = connection;
+    const { tasks } = connection;
     // The database might have committed an earlier attempt whose error kept this connection from publishing.
     const isAgain = unpublished.get(connection) === taskId;
-    const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
+    const sinceMs = tasks.get(taskId)?.writtenAtMs;
     const { ended, notified, record, resolved, asked, others } = await write(
       connection,
       taskId,
@@ -164,7 +164,7 @@ export function createEndings(deps: EndingDeps): Endings {
     );
     unpublished.delete(connection);
     const isNew = isWritten(ended) || (isAgain && ended === 'repeated');
-    memory.forgetTask(taskId);
+    tasks.forget(taskId);
     progress.drop(sessionKey);
     if (isNew) metrics.tasks.inc({ state: outcome.kind });
     if (record) {
@@ -177,7 +177,7 @@ export function createEndings(deps: EndingDeps): Endings {
       if (!isNew && resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);
     await deps.publisher.sessions(others);
-    memory.rememberEnd(taskId);
+    connection.evidence.complete(taskId);
     // It was cancelled before its question arrived, which no app ever shows.
     if (ended === 'late' && outcome.kind === 'waiting')
       for (const id of await cancelledAmong(database, [connection.deviceId], [taskId]))

@@ -7,10 +7,10 @@ import type { Publisher } from '@relay/attention';
 import { type Database, type SessionRecord, readSessions, withDevice } from '@relay/database';
 import { type DaemonEvent, type Progress, transcriptLimits } from '@relay/protocol';
 import type { DaemonConnection, Received } from './connection.ts';
-import type { TaskEntry } from './device-memory.ts';
 import type { Endings } from './endings.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ProgressBoard } from './progress.ts';
+import type { TaskEntry } from './open-tasks.ts';
 import { type Prompts, isPromptEvent } from './prompts.ts';
 import { publishResolution, resolveNamed } from './resolution.ts';
 import { type RunningTasks, keepsName } from './running-tasks.ts';
@@ -51,7 +51,7 @@ export function createEvents(deps: EventDeps): Events {
     const show = (record: SessionRecord | undefined) => {
       // The task might have been cancelled without a command to this instance.
       const runs = record?.session.status === 'active' || record?.session.status === 'pending';
-      if (record && runs && connection.memory.tasks.get(entry.id) === entry)
+      if (record && runs && connection.tasks.get(entry.id) === entry)
         publisher.sessionHot({ ...record, session: { ...record.session, progress: now } });
     };
     // Publish immediately if possible: the daemon's next event is published after it.
@@ -91,13 +91,6 @@ export function createEvents(deps: EventDeps): Events {
     }
   };
 
-  const mentioned = (entry: TaskEntry) => {
-    entry.mentionedAtMs = Date.now();
-    entry.heardAtMs = entry.mentionedAtMs;
-    // It is running: its absence from an earlier `status` proves nothing.
-    if (entry.missingSinceMs !== undefined) delete entry.missingSinceMs;
-  };
-
   /**
    * A task that was already over, cancelled for instance: its session can still get its name, and apps still get its
    * messages.
@@ -120,7 +113,7 @@ export function createEvents(deps: EventDeps): Events {
       await speech.say(connection, record, event);
     if (event.event_type === 'WARNING') await speech.warn(connection, record, event);
     if (event.event_type !== 'TRANSCRIPT') return;
-    connection.memory.rememberSubject(event, record);
+    connection.sessions.rememberSubject(event, record);
     speech.transcript(record, event);
   };
 
@@ -131,7 +124,7 @@ export function createEvents(deps: EventDeps): Events {
       await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     if (isEnding(event)) return deps.endings(connection, taskId, entry.sessionKey, event);
     if ('ended' in entry) return ofEndedTask(connection, taskId, entry.sessionKey, event);
-    mentioned(entry);
+    connection.tasks.recordEvent(entry);
     const record = await running.confirm(connection, entry, event);
     if (!record) return transcript.ofLostTask(connection, taskId, event);
     return publish(connection, entry, record, event);
@@ -152,7 +145,7 @@ export function createEvents(deps: EventDeps): Events {
           metrics.ignored.inc({ cause: 'long transcript' });
           return;
         }
-        const subject = connection.memory.subjectOf(event);
+        const subject = connection.sessions.subjectOf(event);
         if (subject) {
           speech.transcript(subject, event);
           return;
@@ -164,10 +157,10 @@ export function createEvents(deps: EventDeps): Events {
         return;
       }
       // The many: a task that is known to run, in a session that is remembered.
-      const entry = connection.memory.tasks.get(taskId);
+      const entry = connection.tasks.get(taskId);
       const isSettled = entry?.state === 'running' && entry.record && keepsName(event, entry.record);
       if (!isSettled || isEnding(event) || namesQuestion(event)) return ofTask(connection, taskId, event);
-      mentioned(entry);
+      connection.tasks.recordEvent(entry);
       return publish(connection, entry, entry.record!, event);
     },
   };

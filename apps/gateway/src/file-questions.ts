@@ -1,6 +1,6 @@
 /** Questions about the files of a session, and their answers: passed on as text, and kept nowhere (rules, 25.6). Pure. */
 import { type Capability, type FromDaemon, type Reply, type ToDaemon, changeLimits, cutText } from '@relay/protocol';
-import type { Question } from './device-memory.ts';
+import type { Question } from './requests.ts';
 
 export type FileFrame = 'get_changes' | 'get_diff' | 'get_files' | 'get_file';
 type Asking = Extract<Question, { kind: 'ask_files' }>;

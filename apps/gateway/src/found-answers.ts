@@ -65,7 +65,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
 
   return {
     complete: async (connection, taskId, answer) => {
-      const { memory } = connection;
+      const { tasks } = connection;
       const completed = await withOwned(database, connection, async (tx) => {
         const asked = await findAskedTask(tx, taskId);
         // An earlier connection completed it first: do not complete it again.
@@ -79,9 +79,9 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       });
       if (completed?.ended !== 'ended') return;
       const { notified, record } = completed;
-      const entry = memory.tasks.get(taskId);
+      const entry = tasks.get(taskId);
       if (entry) progress.drop(entry.sessionKey);
-      memory.forgetTask(taskId);
+      tasks.forget(taskId);
       metrics.tasks.inc({ state: 'completed' });
       if (record) await publish(connection, record, answer, entry?.writtenAtMs);
       if (notified) deps.notify();

@@ -34,8 +34,8 @@ export function createHeldSessions(deps: HeldDeps): HeldSessions {
   const { database, publisher } = deps;
   const attend = createReminders(deps);
 
-  const publish = async ({ memory }: DaemonConnection, keys: readonly string[]) => {
-    for (const key of keys) memory.forgetRecord(key);
+  const publish = async ({ sessions }: DaemonConnection, keys: readonly string[]) => {
+    for (const key of keys) sessions.forgetRecords(key);
     if (keys.length > 0) await publisher.sessions(keys);
   };
 
@@ -59,7 +59,7 @@ export function createHeldSessions(deps: HeldDeps): HeldSessions {
       );
       const sessions = [...reported].map(([nativeId, held]) => ({ nativeId, held }));
       const keys = await withOwned(database, connection, (tx, device) => replaceHeld(tx, device.id, sessions));
-      const known = [...connection.memory.waitingPrograms].map(([nativeId]) => nativeId);
+      const known = [...connection.sessions.waitingPrograms].map(([nativeId]) => nativeId);
       for (const nativeId of new Set([...known, ...reported.keys()]))
         attend(connection, nativeId, reported.get(nativeId));
       await publish(connection, keys ?? []);
@@ -77,7 +77,7 @@ function createReminders({ config, database, notify }: HeldDeps) {
   };
 
   return (connection: DaemonConnection, nativeId: string, held: Held | undefined): void => {
-    const { waitingPrograms } = connection.memory;
+    const { waitingPrograms } = connection.sessions;
     const before = waitingPrograms.get(nativeId);
     const at = held?.state === 'waiting' ? held.at : undefined;
     if (before?.at === at) return;

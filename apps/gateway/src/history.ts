@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Reply, encodeFiles, encodeItems, transcriptLimits } from '@relay/protocol';
 import type { Commands } from '@relay/backplane';
 import type { DaemonConnection, Received } from './connection.ts';
-import type { Answer, Question } from './device-memory.ts';
+import type { Answer, Question } from './requests.ts';
 import { type FileAnswer, filesReply } from './file-questions.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { repeats } from './pages.ts';
@@ -13,8 +13,6 @@ import { itemsReply } from './translate.ts';
 
 export type HistoryPage = Extract<Reply, { kind: 'page' }>;
 const maxRequests = 1000;
-/** Sessions whose newest page is remembered, per connection. */
-const maxPages = 100;
 
 /** Twice the size limit of a page. */
 const maxItemsBytes = 2 * transcriptLimits.pageBytes;
@@ -33,9 +31,9 @@ export interface History {
 
 export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: GatewayMetrics, timeoutMs: number): History {
   const finish = (connection: DaemonConnection, requestId: string, reply: Reply, rest?: string) => {
-    const request = connection.memory.requests.get(requestId);
+    const request = connection.requests.inFlight.get(requestId);
     if (!request) return false;
-    connection.memory.requests.delete(requestId);
+    connection.requests.inFlight.delete(requestId);
     clearTimeout(request.timer);
     for (const tell of request.waiters) tell(reply, rest);
     return true;
@@ -46,13 +44,13 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
     command: Question,
     tell: (reply: Reply, rest?: string) => void,
   ): boolean => {
-    const { requests } = connection.memory;
-    for (const request of requests.values()) {
+    const { inFlight } = connection.requests;
+    for (const request of inFlight.values()) {
       if (!isSame(request.question, command)) continue;
       request.waiters.push(tell);
       return true;
     }
-    if (requests.size >= maxRequests) return false;
+    if (inFlight.size >= maxRequests) return false;
     const requestId = randomUUID();
     const request = asked(command, requestId, (capability) => connection.can(capability));
     if (!request || !connection.send(request.frame)) return false;
@@ -67,7 +65,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
       });
     }, patienceMs);
     const { answer } = request;
-    requests.set(requestId, { answer, question: command, waiters: [tell], timer });
+    inFlight.set(requestId, { answer, question: command, waiters: [tell], timer });
     return true;
   };
 
@@ -75,11 +73,10 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
   const notForEver = (connection: DaemonConnection, question: Question, frame: Exclude<Answer, FileAnswer>): Reply => {
     const reply = replyOf(question, frame, new Date());
     if (question.kind !== 'history' || reply.kind !== 'page') return reply;
-    const { pages } = connection.memory;
+    const { pages } = connection.requests;
     const { before, after, sessionId } = question;
     const page = { before, after, oldest: reply.oldestUuid, newest: reply.newestUuid };
     const again = repeats(pages.get(sessionId), page);
-    if (pages.size >= maxPages) pages.clear();
     pages.set(sessionId, page);
     return again ? { ...reply, hasMore: false } : reply;
   };
@@ -100,11 +97,11 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
       }),
     answered: (connection, frame) => {
       if (frame.type === 'pong') {
-        for (const [id, { answer }] of connection.memory.requests)
+        for (const [id, { answer }] of connection.requests.inFlight)
           if (answer === 'pong') finish(connection, id, { v: 1, kind: 'device_pong' });
         return;
       }
-      const request = connection.memory.requests.get(frame.request_id);
+      const request = connection.requests.inFlight.get(frame.request_id);
       if (request?.answer === frame.type) {
         if (isAboutFiles(frame)) {
           const { reply, rest } = filesReply(frame);
@@ -118,7 +115,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
       } else metrics.ignored.inc({ cause: `stray ${frame.type}` });
     },
     abandon: (connection) => {
-      for (const requestId of [...connection.memory.requests.keys()]) {
+      for (const requestId of [...connection.requests.inFlight.keys()]) {
         finish(connection, requestId, {
           v: 1,
           kind: 'failure',

@@ -98,9 +98,8 @@ export function createInbound(deps: InboundDeps): Inbound {
 
   return {
     begin: async (connection, reportHash) => {
-      connection.memory.reportHash = reportHash;
-      for (const task of (await tasksOf(connection.deviceId)) ?? [])
-        connection.memory.tasks.set(task.id, { ...task, mentionedAtMs: Date.now() });
+      connection.report.load(reportHash);
+      for (const task of (await tasksOf(connection.deviceId)) ?? []) connection.tasks.add(task);
       await watching.resume(connection);
     },
     repeat: (connection, text) => reports.repeat(connection, text),

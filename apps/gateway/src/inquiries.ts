@@ -3,7 +3,7 @@ import type { RelayConfig } from '@relay/config';
 import { type AskedTask, type Database, findAskedTask } from '@relay/database';
 import { isEnd } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
-import type { Inquiry } from './device-memory.ts';
+import type { Inquiry } from './requests.ts';
 import type { FoundAnswers } from './found-answers.ts';
 import { type HistoryQuestions, pauses } from './history-questions.ts';
 import { outlastAny } from './outage.ts';
@@ -31,29 +31,28 @@ interface Inquiries {
 }
 
 export function createInquiries({ config, database, questions, answers, over }: InquiryDeps): Inquiries {
-  const isCurrent = ({ memory, live }: DaemonConnection, inquiry: Inquiry) => {
-    const entry = memory.tasks.get(inquiry.taskId);
+  const isCurrent = ({ tasks, requests, live }: DaemonConnection, inquiry: Inquiry) => {
+    const entry = tasks.get(inquiry.taskId);
     return (
       live &&
-      memory.inquiries.get(inquiry.taskId) === inquiry &&
+      requests.inquiries.get(inquiry.taskId) === inquiry &&
       entry !== undefined &&
-      entry.heardAtMs === inquiry.heardAtMs
+      entry.lastEventAtMs === inquiry.lastEventAtMs
     );
   };
-  const finish = ({ memory }: DaemonConnection, inquiry: Inquiry) => {
-    if (memory.inquiries.get(inquiry.taskId) === inquiry) memory.inquiries.delete(inquiry.taskId);
+  const finish = ({ requests }: DaemonConnection, inquiry: Inquiry) => {
+    if (requests.inquiries.get(inquiry.taskId) === inquiry) requests.inquiries.delete(inquiry.taskId);
   };
 
   /** Done again when the database was away: it begins from the top, and writes last. */
   const step = async (connection: DaemonConnection, inquiry: Inquiry): Promise<void> => {
-    const { memory } = connection;
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
     const asked = await findAskedTask(database, inquiry.taskId);
     if (asked?.ended) {
       over(connection, asked);
       return finish(connection, inquiry);
     }
-    const found = await questions.answerOf(connection, asked, inquiry.heardAtMs);
+    const found = await questions.answerOf(connection, asked, inquiry.lastEventAtMs);
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
     const now = found === 'unasked' ? undefined : found;
     const last = inquiry.looks === pauses.length;
@@ -62,8 +61,8 @@ export function createInquiries({ config, database, questions, answers, over }: 
       before: inquiry.before,
       now,
       omitted,
-      listed: !memory.listOnlyGrows && memory.listed.has(inquiry.taskId),
-      active: asked !== undefined && memory.active.has(asked.nativeId),
+      listed: connection.evidence.isListed(inquiry.taskId),
+      active: asked !== undefined && connection.report.active.has(asked.nativeId),
       last,
     };
     if (now && isEnd(circumstances)) {
@@ -96,14 +95,14 @@ export function createInquiries({ config, database, questions, answers, over }: 
 
   return {
     begin: (connection, taskId, otherwise, { delayMs, restart } = { delayMs: 0, restart: false }) => {
-      const { inquiries, tasks } = connection.memory;
-      const current = inquiries.get(taskId);
+      const { tasks, requests } = connection;
+      const current = requests.inquiries.get(taskId);
       const isUnderWay = current !== undefined && isCurrent(connection, current);
       if (isUnderWay && !restart && (current.otherwise !== undefined || otherwise === undefined)) return;
       clearTimeout(current?.timer);
-      const heardAtMs = tasks.get(taskId)?.heardAtMs;
-      const inquiry = { taskId, heardAtMs, otherwise, looks: 0, before: undefined, timer: undefined };
-      inquiries.set(taskId, inquiry);
+      const lastEventAtMs = tasks.get(taskId)?.lastEventAtMs;
+      const inquiry = { taskId, lastEventAtMs, otherwise, looks: 0, before: undefined, timer: undefined };
+      requests.inquiries.set(taskId, inquiry);
       plan(connection, inquiry, delayMs);
     },
   };

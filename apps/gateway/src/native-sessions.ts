@@ -40,28 +40,28 @@ export interface NativeSessions {
  * How to apply these and all later facts: a timestamp in the future shows how far the daemon's clock is ahead.
  * `discover`: creates unknown sessions.
  */
-export function readingOf({ memory }: DaemonConnection, facts: readonly SessionFacts[], discover: boolean) {
-  memory.clockAheadMs = Math.max(memory.clockAheadMs, clockAheadMs(facts, Date.now()));
-  return { discover, clockAheadMs: memory.clockAheadMs };
+export function readingOf({ report }: DaemonConnection, facts: readonly SessionFacts[], discover: boolean) {
+  report.noteClock(clockAheadMs(facts, Date.now()));
+  return { discover, clockAheadMs: report.clockAheadMs };
 }
 
 /** New sessions that are too many for the device are counted, and logged once per connection. */
-export function countLeftOut(metrics: GatewayMetrics, { memory, logger }: DaemonConnection, leftOut: number): void {
+export function countLeftOut(metrics: GatewayMetrics, connection: DaemonConnection, leftOut: number): void {
   if (leftOut === 0) return;
   metrics.ignored.inc({ cause: 'sessions of a device' }, leftOut);
-  if (memory.warnedOfSessions) return;
-  memory.warnedOfSessions = true;
-  logger.warn({ leftOut }, 'the device has as many sessions as SESSIONS_PER_DEVICE allows: new ones are left out');
+  connection.warnOnce('the device has as many sessions as SESSIONS_PER_DEVICE allows: new ones are left out', {
+    leftOut,
+  });
 }
 
 export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
   const { config, database, publisher, unnamed, metrics } = deps;
 
-  const findKnown = async ({ memory, deviceId }: DaemonConnection, nativeId: string) => {
-    const key = memory.keys.get(nativeId);
+  const findKnown = async ({ sessions, deviceId }: DaemonConnection, nativeId: string) => {
+    const key = sessions.keys.get(nativeId);
     const [remembered] = key === undefined ? [] : await readSessions(database, [key]);
     const record = remembered ?? (await findNativeSession(database, deviceId, nativeId));
-    if (record) memory.rememberKey(nativeId, record.key);
+    if (record) sessions.keys.set(nativeId, record.key);
     return record;
   };
 

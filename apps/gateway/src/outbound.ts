@@ -38,7 +38,7 @@ export function createOutbound({
     switch (body.kind) {
       case 'wake':
         // A message was sent: sessions have a newer last message than was read.
-        connection.memory.forgetRecords();
+        connection.sessions.forgetRecords();
         return later(writer.drain(connection, 'woken'));
       case 'cancel': {
         const told = cancels.tell(connection, body.taskId);
@@ -46,7 +46,7 @@ export function createOutbound({
         return told;
       }
       case 'changed':
-        connection.memory.forgetRecord(body.sessionKey);
+        connection.sessions.forgetRecords(body.sessionKey);
         return later(
           body.unwatched === true
             ? watching.stop(connection, body.sessionKey)

@@ -60,7 +60,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
    * An earlier connection completed a task that this one took for running; its instance might not have found the text.
    */
   const over = (connection: DaemonConnection, asked: AskedTask) => {
-    connection.memory.forgetTask(asked.id);
+    connection.tasks.forget(asked.id);
     if (asked.instruction !== '') findText(connection, asked);
   };
 
@@ -74,7 +74,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       if (!asked?.doubtful) return true;
       const found = await questions.answerOf(connection, { ...asked, instruction });
       if (found === 'unasked') return false;
-      const active = connection.memory.active.has(asked.nativeId);
+      const active = connection.report.active.has(asked.nativeId);
       const circumstances = { before, now: found, omitted: false, listed: false, active, last };
       before = found;
       if (!found || !isEnd(circumstances)) return false;
@@ -87,20 +87,25 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     ofWordless: findText,
     ofUnconfirmed: createArrivals({ database, questions, over }),
     afterReconnect: (connection) => {
-      for (const [id, task] of connection.memory.tasks)
-        if (task.state === 'running' && !task.isSteer && task.fence < connection.fence && task.heardAtMs === undefined)
+      for (const [id, task] of connection.tasks)
+        if (
+          task.state === 'running' &&
+          !task.isSteer &&
+          task.fence < connection.fence &&
+          task.lastEventAtMs === undefined
+        )
           inquiries.begin(connection, id);
     },
     ofSilent: async (connection, otherwise) => {
-      const { memory, fence } = connection;
+      const { tasks, fence } = connection;
       const nowMs = Date.now();
       const unasked: string[] = [];
-      for (const [id, task] of memory.tasks) {
-        const sinceMs = Math.max(task.mentionedAtMs, task.askedAtMs ?? 0);
+      for (const [id, task] of tasks) {
+        const sinceMs = Math.max(task.mentionedAtMs, task.searchedAtMs ?? 0);
         if (task.state !== 'running' || task.isSteer || nowMs - sinceMs < config.taskSilenceMs) continue;
-        task.askedAtMs = nowMs;
+        task.searchedAtMs = nowMs;
         // A task with an event on this connection cannot have completed in the gap.
-        const mayBeOver = task.fence < fence && task.heardAtMs === undefined;
+        const mayBeOver = task.fence < fence && task.lastEventAtMs === undefined;
         const asked = mayBeOver ? await findAskedTask(database, id) : undefined;
         if (asked?.placeholder && !asked.ended) unasked.push(id);
         else inquiries.begin(connection, id);
@@ -121,17 +126,17 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       }
       if (unasked.length > 0) await otherwise(unasked);
     },
-    listed: ({ memory }, taskId) => {
-      const inquiry = memory.inquiries.get(taskId);
+    listed: ({ requests }, taskId) => {
+      const inquiry = requests.inquiries.get(taskId);
       if (inquiry?.otherwise === undefined) return;
       clearTimeout(inquiry.timer);
-      memory.inquiries.delete(taskId);
+      requests.inquiries.delete(taskId);
     },
     stirred: (connection, sessionKey, isCompletion) => {
-      const { memory } = connection;
+      const { tasks, requests } = connection;
       const options = { delayMs: isCompletion ? 0 : config.outcomeAskMs, restart: true };
-      for (const [id, { otherwise }] of [...memory.inquiries])
-        if (otherwise === undefined && memory.tasks.get(id)?.sessionKey === sessionKey)
+      for (const [id, { otherwise }] of [...requests.inquiries])
+        if (otherwise === undefined && tasks.get(id)?.sessionKey === sessionKey)
           inquiries.begin(connection, id, undefined, options);
     },
   };

@@ -75,15 +75,12 @@ export function createPrompts(deps: PromptDeps): Prompts {
       connection.send({ type: 'task_cancel', task_id: taskId });
       return;
     }
-    connection.memory.forgetRecord(key);
+    connection.sessions.forgetRecords(key);
     if (isBeyond) {
       deps.metrics.ignored.inc({ cause: 'question beyond the bound' });
-      const { memory, logger } = connection;
-      if (!memory.warnedOfQuestions)
-        logger.warn(
-          'a session has as many open questions as it may: another one is a message until its daemon asks again',
-        );
-      memory.warnedOfQuestions = true;
+      connection.warnOnce(
+        'a session has as many open questions as it may: another one is a message until its daemon asks again',
+      );
     }
     if (isNew || isBeyond)
       await publisher.say(
@@ -101,11 +98,11 @@ export function createPrompts(deps: PromptDeps): Prompts {
     if (!record) return;
     const changed = await withDevice(database, connection.deviceId, async (tx) => {
       const isClosed = await closePrompt(tx, record.key, event);
-      if (isClosed) connection.memory.endedSinceReport?.add(record.nativeId);
+      if (isClosed) connection.report.complete(record.nativeId);
       return isClosed;
     });
     if (!changed) return;
-    connection.memory.forgetRecord(record.key);
+    connection.sessions.forgetRecords(record.key);
     await publisher.sessions([record.key]);
     writer.resume(connection);
   };

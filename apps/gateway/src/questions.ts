@@ -16,7 +16,7 @@ import {
 } from '@relay/protocol';
 import { type FileAnswer, type FileFrame, filesAsked } from './file-questions.ts';
 import { isTransfer, transferAsked, transferReply } from './transfers.ts';
-import type { Answer, Question } from './device-memory.ts';
+import type { Answer, Question } from './requests.ts';
 import { historyReply } from './translate.ts';
 
 const summaryMessages = 10;

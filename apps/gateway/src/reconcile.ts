@@ -2,18 +2,9 @@
  * Reads from a `status` frame the outcome of tasks under way (rules, 3.1). Pure, because everything depends on it: the outcome of
  * a task is never guessed.
  */
+import type { TaskEntry } from './open-tasks.ts';
 
-export interface UnderWay {
-  state: 'sent' | 'running';
-  /** A message into the turn of another task: `status` lists it until its outcome, and it completes with that turn. */
-  isSteer?: boolean;
-  /** Fence of the connection it was written to. */
-  fence: number;
-  /** When a frame last named it. */
-  mentionedAtMs: number;
-  /** Since when every `status` has omitted it, and nothing else has named it. */
-  missingSinceMs?: number;
-}
+export type UnderWay = Pick<TaskEntry, 'state' | 'isSteer' | 'fence' | 'mentionedAtMs' | 'missingSinceMs'>;
 
 export interface Verdict {
   /** sent → running: the daemon lists it. */

@@ -48,13 +48,13 @@ export function createReports(deps: ReportDeps): Reports {
 
   /** Undefined: a newer connection owns the device, or this instance leaves; the daemon reports again where it connects next. */
   const write = async (connection: DaemonConnection, reported: readonly SessionFacts[], hash: string) => {
-    const { memory } = connection;
+    const { sessions, report } = connection;
     const reading = { ...readingOf(connection, reported, true), maxSessions: config.sessionsPerDevice };
     const news = createReportNews(database, publisher, connection.ownerId);
     let leftOut = 0;
     let hasUnnamed = false;
     let isFirst = true;
-    memory.endedSinceReport = new Set();
+    report.beginWriting();
     const applying = inParts(newestFirst(reported), async (facts, isLast) => {
       if (connection.phase === 'leaving' && !isFirst) return false;
       isFirst = false;
@@ -63,52 +63,48 @@ export function createReports(deps: ReportDeps): Reports {
         if (connection.phase === 'ended') return undefined;
         const changes = await withOwned(database, connection, async (tx, device) => {
           // Under the lock, so that a completed turn is either known here or written later.
-          const newer = memory.endedSinceReport;
-          const still = newer?.size
-            ? facts.map((fact) => (newer.has(fact.nativeId) ? withoutTurn(fact) : fact))
-            : facts;
+          const still = facts.map((fact) => (report.isCompleted(fact.nativeId) ? withoutTurn(fact) : fact));
           const written = await applyReport(tx, device, still, reading);
           if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
           return written;
         });
         if (!changes) return undefined;
-        for (const key of changes.keys) memory.forgetRecord(key);
+        for (const key of changes.keys) sessions.forgetRecords(key);
         await news.add(changes.keys);
         return changes;
       });
       if (!applied) return false;
       leftOut += applied.leftOut;
       const { keys } = applied;
-      for (const key of keys) if (memory.watching.has(key)) await watching.sync(connection, key);
+      for (const key of keys) if (sessions.watching.has(key)) await watching.sync(connection, key);
       return true;
     });
     // The parts that were written are published, even when the rest fails.
     const all = await applying.finally(() => {
-      memory.endedSinceReport = undefined;
+      report.endWriting();
       return news.end();
     });
     return all ? { leftOut, hasUnnamed } : undefined;
   };
 
-  const handle = async (connection: DaemonConnection, report: Report) => {
-    const { memory } = connection;
+  const handle = async (connection: DaemonConnection, frame: Report) => {
+    const { report } = connection;
     // Only a task contradicts this (rules, 3.6).
-    const active = new Set(report.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
-    memory.active = active;
+    const active = new Set(frame.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
+    report.active = active;
     await status.checkSilent(connection);
-    const hash = hashOf(report.written);
-    if (memory.reportHash === hash) {
+    const hash = hashOf(frame.written);
+    if (report.isSaved(hash)) {
       // The text is that of an earlier connection, which can have reported more since.
-      if (memory.reported === undefined) await held.replace(connection, report.sessions);
-      memory.reported = { hash, active };
+      if (report.savedActive === undefined) await held.replace(connection, frame.sessions);
+      report.saved(hash, active);
       metrics.reports.inc({ outcome: 'same' });
       return;
     }
-    const written = await write(connection, report.sessions.map(reportFacts), hash);
+    const written = await write(connection, frame.sessions.map(reportFacts), hash);
     if (!written) return;
-    await held.replace(connection, report.sessions);
-    memory.reportHash = hash;
-    memory.reported = { hash, active };
+    await held.replace(connection, frame.sessions);
+    report.saved(hash, active);
     if (written.hasUnnamed) unnamed.look(connection);
     metrics.reports.inc({ outcome: 'changed' });
     countLeftOut(metrics, connection, written.leftOut);
@@ -117,12 +113,11 @@ export function createReports(deps: ReportDeps): Reports {
   return {
     handle,
     repeat: (connection, text) => {
-      const { memory } = connection;
-      const { reported } = memory;
-      if (reported === undefined || memory.reportHash !== reported.hash || hashOf(text) !== reported.hash)
-        return undefined;
+      const { report } = connection;
+      const active = report.savedActive;
+      if (active === undefined || !report.isSaved(hashOf(text))) return undefined;
       if (!connection.countKnown('report_sessions')) return Promise.resolve();
-      memory.active = reported.active;
+      report.active = active;
       return status.checkSilent(connection).then(() => metrics.reports.inc({ outcome: 'same' }));
     },
   };

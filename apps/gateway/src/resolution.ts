@@ -26,13 +26,12 @@ export async function publishResolution(
   resolved: Resolved | undefined,
 ): Promise<void> {
   if (resolved?.previousId === undefined) return;
-  if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
+  if (resolved.mergedKey !== undefined) connection.sessions.rekey(resolved.mergedKey, record.key);
   // The relay marked them under the merged key, which is deleted: mark them again, so that the daemon's repetition does
   // not become a second message.
   for (const content of resolved.instructions ?? [])
     await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
-  connection.memory.subjects.clear();
-  connection.memory.rememberKey(record.nativeId, record.key);
+  connection.sessions.rename(record.nativeId, record.key);
   await publisher.session(record, resolved.previousId);
   await watching
     .sync(connection, record.key)

@@ -11,8 +11,8 @@ import {
 } from '@relay/database';
 import type { DaemonEvent } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
-import type { TaskEntry } from './device-memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import type { TaskEntry } from './open-tasks.ts';
 import { publishResolution, resolveNamed } from './resolution.ts';
 import { nativeIdOf } from './translate.ts';
 import type { Watching } from './watching.ts';
@@ -48,31 +48,24 @@ export function keepsName(event: DaemonEvent, record: SessionRecord): boolean {
 export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
   const { database, publisher, metrics } = deps;
 
-  const recordOf: RunningTasks['recordOf'] = async ({ memory }, entry) => {
+  const recordOf: RunningTasks['recordOf'] = async ({ sessions }, entry) => {
     if (entry.record) return entry.record;
-    const { changes } = memory;
+    const { changes } = sessions;
     const [record] = await readSessions(database, [entry.sessionKey]);
-    if (memory.changes === changes) entry.record = record;
+    if (sessions.changes === changes) entry.record = record;
     return record;
   };
 
   return {
     recordOf,
     find: async (connection, taskId) => {
-      const known = connection.memory.tasks.get(taskId);
+      const known = connection.tasks.get(taskId);
       if (known) return known;
       const found = await findDeviceTask(database, connection.deviceId, taskId);
       if (!found) return undefined;
       if (found.state !== 'sent' && found.state !== 'running') return { sessionKey: found.sessionKey, ended: true };
-      const entry: TaskEntry = {
-        id: found.id,
-        sessionKey: found.sessionKey,
-        state: found.state,
-        fence: connection.fence,
-        mentionedAtMs: Date.now(),
-      };
-      connection.memory.tasks.set(taskId, entry);
-      return entry;
+      const { id, sessionKey, state } = found;
+      return connection.tasks.add({ id, sessionKey, state, fence: connection.fence });
     },
     confirm: async (connection, entry, event) => {
       if (entry.state === 'running') {
@@ -95,7 +88,7 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
       entry.state = 'running';
       if (!record) return undefined;
       if (wasSent) metrics.tasks.inc({ state: 'running' });
-      const known = connection.memory.tasks.get(entry.id);
+      const known = connection.tasks.get(entry.id);
       if (known) Object.assign(known, { record, sessionKey: record.key });
       if (resolved?.previousId !== undefined) await publishResolution(deps, connection, record, resolved);
       else if (wasSent) await publisher.session(record);

@@ -38,12 +38,11 @@ export function createSettlement(deps: SettlementDeps): Settle {
   const { config, database, publisher, progress, metrics, notify } = deps;
   return async (connection, { confirmed = [], unknown = [], lost = [] }) => {
     if (confirmed.length + unknown.length + lost.length === 0) return [];
-    const { tasks } = connection.memory;
+    const { tasks } = connection;
     if (unknown.length + lost.length === 0) {
       for (const id of confirmed) {
         const record = await confirmTask(database, connection, id);
-        const entry = tasks.get(id);
-        if (entry) entry.state = 'running';
+        tasks.confirm(id);
         if (record) await publisher.session(record);
       }
       metrics.tasks.inc({ state: 'running' }, confirmed.length);
@@ -70,15 +69,12 @@ export function createSettlement(deps: SettlementDeps): Settle {
       return { keys: [...new Set([...started, ...failed])], notified, running };
     });
     const running = settled?.running ?? [];
-    for (const id of [...confirmed, ...running]) {
-      const entry = tasks.get(id);
-      if (entry) entry.state = 'running';
-    }
+    for (const id of [...confirmed, ...running]) tasks.confirm(id);
     const over = unknown.filter((id) => !running.includes(id));
     for (const id of [...over, ...lost]) {
       const entry = tasks.get(id);
       if (entry) progress.drop(entry.sessionKey);
-      connection.memory.forgetTask(id);
+      tasks.forget(id);
     }
     metrics.tasks.inc({ state: 'running' }, confirmed.length);
     metrics.tasks.inc({ state: 'unknown' }, over.length);

@@ -40,3 +40,18 @@ export class SparseMap<K, V> implements Iterable<[K, V]> {
     return (this.#entries ?? new Map<K, V>())[Symbol.iterator]();
   }
 }
+
+/** A SparseMap that forgets everything when a new key would exceed the limit: for caches, whose loss costs only time. */
+export class BoundedMap<K, V> extends SparseMap<K, V> {
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    super();
+    this.#limit = limit;
+  }
+
+  override set(key: K, value: V): void {
+    if (this.size >= this.#limit && !this.has(key)) this.clear();
+    super.set(key, value);
+  }
+}

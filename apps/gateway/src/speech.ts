@@ -8,7 +8,7 @@ import type { SessionRecord } from '@relay/database';
 import { type DaemonEvent, type Message, encodeTranscript, shownText } from '@relay/protocol';
 import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
 import type { DaemonConnection, Received } from './connection.ts';
-import type { TaskEntry } from './device-memory.ts';
+import type { TaskEntry } from './open-tasks.ts';
 import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
 type Spoken = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
@@ -57,9 +57,9 @@ export interface Speech {
 }
 
 export const conversation = (
-  { memory }: Pick<DaemonConnection, 'memory'>,
+  { sessions }: Pick<DaemonConnection, 'sessions'>,
   { ownerId, key, session }: SessionRecord,
-): Conversation => ({ ownerId, key, sessionId: session.id, turns: memory.turns });
+): Conversation => ({ ownerId, key, sessionId: session.id, turns: sessions.turns });
 
 export function createSpeech(publisher: Publisher): Speech {
   return {

@@ -2,7 +2,7 @@
 import { cancelledAmong, endedAmong } from '@relay/database';
 import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
-import type { TaskEntry } from './device-memory.ts';
+import type { TaskEntry } from './open-tasks.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Prompts } from './prompts.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
@@ -47,15 +47,15 @@ export function createStatus(deps: StatusDeps): Status {
   const checkSilent = async (connection: DaemonConnection) => {
     await outcomes.ofSilent(connection, (lost) => lose(connection, lost));
     const silentSinceMs = Date.now() - config.taskSilenceMs;
-    const isSilent = ({ isSteer, state, mentionedAtMs }: TaskEntry) =>
+    const isSilent = ([, { isSteer, state, mentionedAtMs }]: [string, TaskEntry]) =>
       isSteer === true && state === 'sent' && mentionedAtMs <= silentSinceMs;
-    const unknown = [...connection.memory.tasks.values()].filter(isSilent).map(({ id }) => id);
+    const unknown = [...connection.tasks].filter(isSilent).map(([id]) => id);
     if (unknown.length > 0) await settle(connection, { unknown });
   };
 
   /** The daemon dropped these tasks. Its history might still have their outcome. */
   const checkOmitted = (connection: DaemonConnection, taskIds: readonly string[]) => {
-    const turns = taskIds.filter((id) => !connection.memory.tasks.get(id)?.isSteer);
+    const turns = taskIds.filter((id) => !connection.tasks.get(id)?.isSteer);
     return outcomes.ofOmitted(connection, turns, (lost) => lose(connection, lost));
   };
 
@@ -63,10 +63,10 @@ export function createStatus(deps: StatusDeps): Status {
   const checkUnconfirmed = (connection: DaemonConnection, taskIds: readonly string[]) =>
     outcomes.ofUnconfirmed(connection, taskIds, {
       arrived: async (id, nativeId) => {
-        if (connection.memory.tasks.get(id)?.isSteer) return deps.steers.arrived(connection, id);
+        if (connection.tasks.get(id)?.isSteer) return deps.steers.arrived(connection, id);
         await settle(connection, { confirmed: [id] });
-        const { taskPhase, active } = connection.memory;
-        if (taskPhase.now === 'open' && !active.has(nativeId)) await checkOmitted(connection, [id]);
+        const { tasks, report } = connection;
+        if (tasks.phase.now === 'open' && !report.active.has(nativeId)) await checkOmitted(connection, [id]);
         else outcomes.afterReconnect(connection);
       },
       otherwise: async (unknown) => {
@@ -78,26 +78,22 @@ export function createStatus(deps: StatusDeps): Status {
 
   /** Compares the frame with the open tasks and remembers the evidence on each. */
   const judge = (connection: DaemonConnection, runningTasks: readonly string[]) => {
-    const { memory } = connection;
+    const { tasks, evidence } = connection;
     const nowMs = Date.now();
-    if (runningTasks.some((id) => memory.over.has(id))) memory.listOnlyGrows = true;
-    const verdict = reconcile(memory.tasks, new Set(runningTasks), {
+    const strangers = evidence.recordStatus(runningTasks);
+    const verdict = reconcile(tasks, new Set(runningTasks), {
       fence: connection.fence,
-      first: memory.taskPhase.now !== 'open',
+      first: tasks.phase.now !== 'open',
       nowMs,
       lostAfterMs: config.statusLostMs,
       silentAfterMs: config.taskSilenceMs,
     });
     for (const id of verdict.present) {
-      const entry = memory.tasks.get(id)!;
-      delete entry.missingSinceMs;
-      if (memory.listOnlyGrows) continue;
-      entry.mentionedAtMs = nowMs;
-      outcomes.listed(connection, id);
+      tasks.recordListed(id, evidence.trustsLists);
+      if (evidence.trustsLists) outcomes.listed(connection, id);
     }
-    for (const id of verdict.missing) memory.tasks.get(id)!.missingSinceMs = nowMs;
-    memory.listed = new Set(verdict.present);
-    return verdict;
+    for (const id of verdict.missing) tasks.recordMissing(id, nowMs);
+    return { ...verdict, strangers };
   };
 
   /** The first `status` lists tasks that the database does not know as under way. */
@@ -105,7 +101,7 @@ export function createStatus(deps: StatusDeps): Status {
     if (strangers.length === 0) return;
     const some = strangers.slice(0, maxStrangers);
     const ended = await endedAmong(database, connection.deviceId, some);
-    if (ended.length > 0) connection.memory.listOnlyGrows = true;
+    if (ended.length > 0) connection.evidence.distrustLists();
     // Their cancel did not reach the daemon, because it was away.
     for (const id of await cancelledAmong(database, [connection.deviceId], some))
       connection.send({ type: 'task_cancel', task_id: id });
@@ -118,11 +114,8 @@ export function createStatus(deps: StatusDeps): Status {
   };
 
   const settleStatus = async (connection: DaemonConnection, frame: FromDaemon<'status'>) => {
-    const { memory } = connection;
-    const isFirst = memory.taskPhase.now !== 'open';
-    const { confirmed, unknown, lost } = judge(connection, frame.running_tasks);
-    const strangers = frame.running_tasks.filter((id) => !memory.tasks.has(id));
-    memory.strangers = new Set(strangers);
+    const isFirst = connection.tasks.phase.now !== 'open';
+    const { confirmed, unknown, lost, strangers } = judge(connection, frame.running_tasks);
     await settle(connection, { confirmed });
     await checkUnconfirmed(connection, unknown);
     await checkOmitted(connection, lost);
@@ -137,23 +130,23 @@ export function createStatus(deps: StatusDeps): Status {
   return {
     checkSilent,
     handle: async (connection, frame) => {
-      const { taskPhase } = connection.memory;
-      taskPhase.settle();
+      const { phase } = connection.tasks;
+      phase.settle();
       try {
         await settleStatus(connection, frame);
       } catch (error) {
-        taskPhase.retry();
+        phase.retry();
         throw error;
       }
-      taskPhase.settled();
+      phase.settled();
       void writer.drain(connection);
     },
     overdue: async (connection) => {
-      const { memory } = connection;
-      if (memory.taskPhase.now !== 'awaitingStatus' || !connection.live) return;
-      await checkUnconfirmed(connection, unconfirmed(memory.tasks, connection.fence));
+      const { tasks } = connection;
+      if (tasks.phase.now !== 'awaitingStatus' || !connection.live) return;
+      await checkUnconfirmed(connection, unconfirmed(tasks, connection.fence));
       lookBack(connection);
-      memory.taskPhase.giveUp();
+      tasks.phase.giveUp();
       await writer.drain(connection);
     },
   };

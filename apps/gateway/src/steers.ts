@@ -33,12 +33,12 @@ const isOutcome = (text: string): text is SteerOutcome => Object.hasOwn(stateAft
 
 export function createSteers({ database, publisher, writer, metrics }: SteerDeps): Steers {
   const note = async (connection: DaemonConnection, taskId: string, outcome: SteerOutcome) => {
-    const { deviceId, memory } = connection;
+    const { deviceId, tasks } = connection;
     const key = await withDevice(database, deviceId, (tx) => noteSteer(tx, deviceId, taskId, outcome));
-    const entry = memory.tasks.get(taskId);
+    const entry = tasks.get(taskId);
     // An injected one is over with its turn.
-    if (outcome === 'injected' && entry?.isSteer && memory.runs(entry.sessionKey)) entry.state = 'running';
-    else if (entry?.isSteer) memory.forgetTask(taskId);
+    if (outcome === 'injected' && entry?.isSteer && tasks.runs(entry.sessionKey)) entry.state = 'running';
+    else if (entry?.isSteer) tasks.forget(taskId);
     if (key === undefined) return;
     metrics.tasks.inc({ state: stateAfter[outcome] });
     await publisher.sessions([key]);

@@ -71,7 +71,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
 
   const changes = async () => {
     // The shown sessions are read again with the next frame about them.
-    for (const { memory } of hub.all()) if (memory.tasks.size + memory.subjects.size > 0) memory.forgetRecords();
+    for (const { sessions } of hub.all()) sessions.forgetRecords();
     await watching.again(hub.all());
   };
 

@@ -51,8 +51,8 @@ export function createTaskClaims(database: Database): TaskClaims {
     close: (connection) => void open.delete(connection),
     isOpen: (connection) => open.has(connection),
     putBack: async (connection) => {
-      const { deviceId, fence, memory } = connection;
-      await withOwned(database, connection, (tx) => unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]));
+      const { deviceId, fence, tasks } = connection;
+      await withOwned(database, connection, (tx) => unclaimUnwritten(tx, deviceId, fence, [...tasks.ids()]));
       open.delete(connection);
     },
     requeue: ({ deviceId, fence }, taskId) => withDevice(database, deviceId, (tx) => unclaimTask(tx, taskId, fence)),

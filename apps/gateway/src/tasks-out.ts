@@ -43,14 +43,13 @@ interface TaskWriterDeps {
   wakeOwner: (deviceId: string) => void;
 }
 
-const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: { writtenAtMs?: number } = {}) =>
-  memory.tasks.set(task.id, {
+const remember = ({ tasks, fence }: DaemonConnection, task: ClaimedTask, more: { writtenAtMs?: number } = {}) =>
+  tasks.add({
     id: task.id,
     sessionKey: task.sessionKey,
     isSteer: task.kind === 'steer',
     state: 'sent',
     fence,
-    mentionedAtMs: Date.now(),
     ...more,
   });
 
@@ -93,24 +92,24 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
 
   /** True when more tasks might be due. */
   const writeDue = async (connection: DaemonConnection, woken: boolean): Promise<boolean> => {
-    const { memory } = connection;
-    if (!connection.live || !memory.taskPhase.mayWrite) return false;
+    const { tasks, evidence } = connection;
+    if (!connection.live || !tasks.phase.mayWrite) return false;
     if (claims.isOpen(connection)) await claims.putBack(connection);
     // Most looks find nothing. A later enqueue wakes again, so the check needs no lock.
     if (!woken && !(await claims.hasQueue(connection.deviceId))) return false;
-    memory.cancelledEarly.clear();
+    evidence.beginClaim();
     const { tasks: claimed, sessions: records } = await claims.claim(connection);
     if (claimed.length === 0) return false;
     // Nothing runs in these sessions: remembered tasks there were cancelled, and the daemon might not know.
     const sessions = new Set(claimed.filter(({ kind }) => kind !== 'steer').map((task) => task.sessionKey));
-    if ([...memory.tasks.values()].some((task) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
+    if ([...tasks].some(([, task]) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
     const written: string[] = [];
     const marked: Promise<void>[] = [];
     let again = claimed.length >= 100;
     // Large tasks come last: the others need not wait until the daemon has read them.
     claimed.sort((a, b) => Number(a.hasImages) - Number(b.hasImages));
     for (const task of claimed) {
-      if (memory.mayHave(task)) {
+      if (evidence.mayHave(task)) {
         connection.logger.warn(
           { taskId: task.id },
           'the database was set back: it had queued a task that the daemon may have; the task is not sent again',
@@ -127,7 +126,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
       }
       const offers = connection.offers(task.agentType);
       const attached = offers && task.hasImages ? await attachedTo(connection, task.id) : {};
-      if (!attached || memory.cancelledEarly.has(task.id)) continue;
+      if (!attached || evidence.isCancelledEarly(task.id)) continue;
       const hasMore =
         (attached.images && imageSupport(connection) === 'no') ||
         (attached.files && !connection.can('files')) ||
@@ -144,7 +143,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
       metrics.tasks.inc({ state: 'sent' });
       const writtenAtMs = Date.now();
       const acceptedAtMs = timeOfUlid(task.id);
-      if (memory.couldBeWritten(task.sessionKey, acceptedAtMs))
+      if (tasks.couldBeWritten(task.sessionKey, acceptedAtMs))
         metrics.deliveries.observe(Math.max(0, writtenAtMs - acceptedAtMs) / 1000);
       remember(connection, task, { writtenAtMs });
       written.push(task.sessionKey);

@@ -24,8 +24,7 @@ interface TranscriptDeps {
 
 export function createTranscript({ sessions, speech, metrics }: TranscriptDeps): Transcript {
   const ofSession: Transcript['ofSession'] = async (connection, nativeId, event) => {
-    const { memory } = connection;
-    const { changes } = memory;
+    const { changes } = connection.sessions;
     const record = await sessions.find(connection, nativeId);
     if (!record) return;
     switch (event.event_type) {
@@ -36,7 +35,7 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
       case 'VERBOSE':
         return speech.output(record, event);
       case 'TRANSCRIPT':
-        if (memory.changes === changes) memory.rememberSubject(event, record);
+        if (connection.sessions.changes === changes) connection.sessions.rememberSubject(event, record);
         return speech.transcript(record, event);
       case 'WARNING':
         return speech.warn(connection, record, event);
@@ -46,10 +45,9 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
   return {
     ofSession,
     ofLostTask: async (connection, taskId, event) => {
-      const { memory } = connection;
       const nativeId = nativeIdOf(event);
       const isSilent = event.event_type === 'SESSION_STARTED' || event.event_type === 'PROGRESS';
-      if (nativeId === undefined || isSilent || memory.over.has(taskId)) {
+      if (nativeId === undefined || isSilent || connection.evidence.isCompleted(taskId)) {
         metrics.ignored.inc({ cause: 'unknown task' });
         return;
       }
@@ -58,8 +56,8 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
         return;
       }
       const record = await sessions.find(connection, nativeId, 'unknown task');
-      memory.forgetTask(taskId);
-      memory.rememberEnd(taskId);
+      connection.tasks.forget(taskId);
+      connection.evidence.complete(taskId);
       if (record) await speech.sayEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
     },
   };

@@ -1,6 +1,6 @@
 /** Pieces of files on their way to a daemon, and its answers. Each goes through this process once, and is kept nowhere (rules, 27.1). Pure. */
 import { type FromDaemon, type Reply, type ToDaemon, cutText, limits } from '@relay/protocol';
-import type { Question } from './device-memory.ts';
+import type { Question } from './requests.ts';
 
 type Transfer = Extract<Question, { kind: 'send_file' | 'send_piece' }>;
 

@@ -76,24 +76,24 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
     });
     if (!adopted) return false;
     const { record, resolved } = adopted;
-    connection.memory.forgetRecord(record.key);
+    connection.sessions.forgetRecords(record.key);
     await publishResolution({ publisher, watching }, connection, record, resolved);
     return true;
   };
 
   const run = async (connection: DaemonConnection) => {
-    const { memory, deviceId } = connection;
+    const { deviceId } = connection;
     const starts = await unnamedStarts(database, deviceId);
     const oldest = starts.filter(({ ended }) => ended).at(-1);
     if (!oldest) return;
-    const done = [...memory.looks].flatMap(([key, looks]) => (looks >= maxTries ? key : []));
+    const done = connection.sessions.lookedAt(maxTries);
     const sessions = await discoveredSince(database, deviceId, oldest.key, done, maxQuestions);
     for (const session of sessions) {
       if (!connection.live) return;
       const first = await firstMessage(connection, session.nativeId);
       const start = first && startOf(starts, first);
       // Look again at a session that belongs to an open task: the daemon names it, or the task completes.
-      memory.rememberLook(session.key, first && !start ? maxTries : start ? 0 : 1);
+      connection.sessions.countLooks(session.key, first && !start ? maxTries : start ? 0 : 1);
       if (!first || !start?.ended) continue;
       const isAdopted = await adopt(connection, start, session);
       if (isAdopted) outcomes.ofFound(connection, start.taskId, first.content);

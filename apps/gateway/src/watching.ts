@@ -31,17 +31,17 @@ type OpenSessions = Pick<Shared, 'take' | 'put'>;
 
 export function createWatching(database: Database, backplane: OpenSessions, openMs: number): Watching {
   const tell = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {
-    const before = connection.memory.watching.get(key);
+    const before = connection.sessions.watching.get(key);
     if (before?.nativeId === nativeId && before.filePath === filePath) return;
     // Daemons find the session by its file: some keep to the first path of a session that they watch.
     if (before !== undefined) connection.send({ type: 'unwatch_session', session_id: before.nativeId });
-    connection.memory.watching.set(key, { nativeId, filePath });
+    connection.sessions.watching.set(key, { nativeId, filePath });
     connection.send({ type: 'watch_session', session_id: nativeId, file_path: filePath });
   };
   const untell = (connection: DaemonConnection, key: string) => {
-    const told = connection.memory.watching.get(key);
+    const told = connection.sessions.watching.get(key);
     if (told === undefined) return;
-    connection.memory.watching.delete(key);
+    connection.sessions.watching.delete(key);
     connection.send({ type: 'unwatch_session', session_id: told.nativeId });
   };
 
@@ -49,14 +49,14 @@ export function createWatching(database: Database, backplane: OpenSessions, open
 
   const sync = async (connection: DaemonConnection, sessionKey: string) => {
     const [record] = await readSessions(database, [sessionKey]);
-    const wanted = record !== undefined && (record.session.watched || connection.memory.opened.has(sessionKey));
+    const wanted = record !== undefined && (record.session.watched || connection.sessions.opened.has(sessionKey));
     if (!wanted) untell(connection, sessionKey);
     else if (!record.placeholder) tell(connection, sessionKey, record.nativeId, record.filePath);
   };
 
   /** Watched until then, without a word to the daemon. */
   const hold = (connection: DaemonConnection, key: string, untilMs: number) => {
-    const { opened } = connection.memory;
+    const { opened } = connection.sessions;
     clearTimeout(opened.get(key)?.timer);
     const timer = setTimeout(() => {
       opened.delete(key);
@@ -70,7 +70,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
   const failed = (connection: DaemonConnection) => (error: unknown) =>
     connection.logger.warn({ err: error }, 'what is open could not be remembered');
   const remember = (connection: DaemonConnection): Promise<void> => {
-    const all = [...connection.memory.opened].map(([key, { untilMs }]) => [key, untilMs] as const);
+    const all = [...connection.sessions.opened].map(([key, { untilMs }]) => [key, untilMs] as const);
     const newest = all.toSorted(([, one], [, other]) => other - one).slice(0, maxOpen);
     return backplane.put(openKey(connection), JSON.stringify(newest), openMs).catch(failed(connection));
   };
@@ -89,13 +89,13 @@ export function createWatching(database: Database, backplane: OpenSessions, open
   };
 
   /** Keys of the sessions whose state must be sent to the daemon, for the first time or again. */
-  const differing = ({ memory }: DaemonConnection, watched: readonly WatchedNative[]): string[] => {
+  const differing = ({ sessions }: DaemonConnection, watched: readonly WatchedNative[]): string[] => {
     const untold = watched.filter(({ key, nativeId, filePath }) => {
-      const told = memory.watching.get(key);
+      const told = sessions.watching.get(key);
       return told?.nativeId !== nativeId || told.filePath !== filePath;
     });
     const keys = new Set(watched.map(({ key }) => key));
-    const over = [...memory.watching.keys()].filter((key) => !keys.has(key) && !memory.opened.has(key));
+    const over = [...sessions.watching.keys()].filter((key) => !keys.has(key) && !sessions.opened.has(key));
     return [...untold.map(({ key }) => key), ...over];
   };
 
@@ -120,10 +120,10 @@ export function createWatching(database: Database, backplane: OpenSessions, open
       for (const { key, nativeId, filePath } of (await watchedOn(connection.deviceId)) ?? []) {
         tell(connection, key, nativeId, filePath);
       }
-      for (const key of opened) if (!connection.memory.watching.has(key)) await sync(connection, key);
+      for (const key of opened) if (!connection.sessions.watching.has(key)) await sync(connection, key);
     },
     stop: async (connection, sessionKey) => {
-      const { opened } = connection.memory;
+      const { opened } = connection.sessions;
       if (opened.has(sessionKey)) {
         clearTimeout(opened.get(sessionKey)?.timer);
         opened.delete(sessionKey);
@@ -134,7 +134,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     open: async (connection, sessionKey) => {
       hold(connection, sessionKey, Date.now() + openMs);
       await remember(connection);
-      if (!connection.memory.watching.has(sessionKey)) await sync(connection, sessionKey);
+      if (!connection.sessions.watching.has(sessionKey)) await sync(connection, sessionKey);
     },
   };
 }

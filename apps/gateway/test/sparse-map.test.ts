@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SparseMap } from '../src/sparse-map.ts';
+import { BoundedMap, SparseMap } from '../src/sparse-map.ts';
 
 describe('a sparse map', () => {
   it('acts like a Map, for any operations', () => {
@@ -38,5 +38,20 @@ describe('a sparse map', () => {
       sparse.delete(key);
     }
     expect([seen, sparse.size]).toEqual([[1, 2], 0]);
+  });
+});
+
+describe('a bounded map', () => {
+  it('forgets everything when a new key exceeds its limit, and keeps it when a value is replaced', () => {
+    const bounded = new BoundedMap<number, string>(2);
+    bounded.set(1, 'one');
+    bounded.set(2, 'two');
+    bounded.set(2, 'zwei');
+    expect([...bounded]).toEqual([
+      [1, 'one'],
+      [2, 'zwei'],
+    ]);
+    bounded.set(3, 'three');
+    expect([...bounded]).toEqual([[3, 'three']]);
   });
 });
