@@ -12,6 +12,7 @@ import type { HeldSessions } from './held-sessions.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
+import { type AnswerType, answerTypes } from './questions.ts';
 import type { Reports } from './reports.ts';
 import type { Status } from './status.ts';
 import { slashCommands } from './translate.ts';
@@ -62,22 +63,15 @@ export function createInbound(deps: InboundDeps): Inbound {
     else metrics.ignored.inc({ cause: 'unknown session' });
   };
 
+  const answered: Handler<AnswerType> = (connection, frame) => history.answered(connection, frame);
+  const answers = Object.fromEntries(answerTypes.map((type) => [type, answered])) as {
+    [T in AnswerType]: Handler<T>;
+  };
   const handlers: { [T in FromDaemonFrame['type']]: Handler<T> } = {
+    ...answers,
     status: (connection, frame) => status.handle(connection, frame),
     report_sessions: (connection, frame) => reports.handle(connection, frame),
     session_activity: activity,
-    messages: (connection, frame) => history.answered(connection, frame),
-    usage_response: (connection, frame) => history.answered(connection, frame),
-    spending_response: (connection, frame) => history.answered(connection, frame),
-    settings_response: (connection, frame) => history.answered(connection, frame),
-    agent_settings_response: (connection, frame) => history.answered(connection, frame),
-    content_response: (connection, frame) => history.answered(connection, frame),
-    folders: (connection, frame) => history.answered(connection, frame),
-    search_response: (connection, frame) => history.answered(connection, frame),
-    changes: (connection, frame) => history.answered(connection, frame),
-    diff: (connection, frame) => history.answered(connection, frame),
-    files: (connection, frame) => history.answered(connection, frame),
-    file: (connection, frame) => history.answered(connection, frame),
     settings_activity: async (connection, { session_id: nativeId, defaults }) => {
       const record = await sessions.find(connection, nativeId);
       if (!record) return;
@@ -86,13 +80,8 @@ export function createInbound(deps: InboundDeps): Inbound {
       const { deviceId, agentType } = session;
       if (defaults) await publisher.append(ownerId, { type: 'device_settings_changed', deviceId, agentType }, 'x');
     },
-    context_response: (connection, frame) => history.answered(connection, frame),
-    force_quit_result: (connection, frame) => history.answered(connection, frame),
-    file_result: (connection, frame) => history.answered(connection, frame),
-    desk_response: (connection, frame) => history.answered(connection, frame),
     session_held: (connection, frame) => held.handle(connection, frame),
     report_slash_commands: saveCommands,
-    pong: (connection, frame) => history.answered(connection, frame),
     event: (connection, frame) => events.handle(connection, frame),
   };
 

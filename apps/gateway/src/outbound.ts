@@ -6,6 +6,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { isQuestion } from './questions.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Unnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
@@ -35,6 +36,10 @@ export function createOutbound({
       work.catch((error: unknown) => connection.logger.warn({ err: error, kind: body.kind }, 'a command failed'));
       return true;
     };
+    if (isQuestion(body)) {
+      const { replyTo, correlation } = command;
+      return replyTo !== undefined && correlation !== undefined && history.ask(connection, body, replyTo, correlation);
+    }
     switch (body.kind) {
       case 'wake':
         // A message was sent: sessions have a newer last message than was read.
@@ -58,24 +63,6 @@ export function createOutbound({
         return later(unnamed.named(connection, body.taskId));
       case 'drop_file':
         return connection.can('files') && connection.send({ type: 'file_drop', file_id: body.fileId });
-      case 'ask_context':
-      case 'ask_settings':
-      case 'ask_agent_settings':
-      case 'ask_content':
-      case 'ask_folders':
-      case 'ask_search':
-      case 'ask_files':
-      case 'ask_pong':
-      case 'ask_spending':
-      case 'ask_summary':
-      case 'release':
-      case 'ask_desk':
-      case 'send_file':
-      case 'send_piece':
-      case 'history':
-        return command.replyTo !== undefined && command.correlation !== undefined
-          ? history.ask(connection, body, command.replyTo, command.correlation)
-          : false;
     }
   };
 

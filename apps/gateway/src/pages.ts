@@ -3,6 +3,7 @@
  * Pure: one answer at a time.
  */
 import type { FromDaemon, Message } from '@relay/protocol';
+import type { EarlierPage } from './requests.ts';
 
 type Stored = NonNullable<FromDaemon<'messages'>['messages']>;
 
@@ -31,12 +32,6 @@ export function cutAtCursor<M extends Pick<Message, 'uuid'>>(
   const [end, start] = [at(before), at(after)];
   if (end < 0 && start < 0) return undefined;
   return messages.slice(start + 1, end < 0 ? undefined : Math.max(end, start + 1));
-}
-
-/** The newest answer to a question with other cursors, to recognise an answer that never changes. */
-export interface EarlierPage extends Cursors {
-  oldest: string | null;
-  newest: string | null;
 }
 
 /** Whether a page of older messages repeats the one before. Other cursors never have the same page. */

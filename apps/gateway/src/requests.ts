@@ -1,29 +1,7 @@
 /** The questions of a connection to its daemon that are under way. The gateway answers them when the connection closes. */
-import type { Command, FromDaemon, Reply } from '@relay/protocol';
+import type { Reply } from '@relay/protocol';
 import type { Answer as Said } from './answer.ts';
-import type { EarlierPage } from './pages.ts';
 import { BoundedMap, SparseMap } from './sparse-map.ts';
-
-/** The frames that answer a question. */
-export type Answer = FromDaemon<
-  | 'messages'
-  | 'usage_response'
-  | 'spending_response'
-  | 'settings_response'
-  | 'agent_settings_response'
-  | 'content_response'
-  | 'folders'
-  | 'search_response'
-  | 'changes'
-  | 'diff'
-  | 'files'
-  | 'file'
-  | 'pong'
-  | 'context_response'
-  | 'force_quit_result'
-  | 'desk_response'
-  | 'file_result'
->;
 
 /** One task whose outcome the gateway searches in the history. */
 export interface Inquiry {
@@ -38,53 +16,80 @@ export interface Inquiry {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** The questions that a daemon answers with a frame. */
-export type Question = Extract<
-  Command,
-  {
-    kind:
-      | 'history'
-      | 'ask_context'
-      | 'ask_settings'
-      | 'ask_agent_settings'
-      | 'ask_content'
-      | 'ask_folders'
-      | 'ask_search'
-      | 'ask_files'
-      | 'ask_pong'
-      | 'ask_spending'
-      | 'ask_summary'
-      | 'release'
-      | 'ask_desk'
-      | 'send_file'
-      | 'send_piece';
-  }
->;
-
-interface DaemonRequest {
-  /** The frame that answers it. */
-  answer: Answer['type'];
-  /** Identical questions share one frame. */
-  question: Question;
-  /** Each is sent once. */
-  waiters: ((reply: Reply, rest?: string) => void)[];
-  timer: NodeJS.Timeout;
+/** The newest answer to a question with other cursors, to recognise an answer that never changes. */
+export interface EarlierPage {
+  before?: string | undefined;
+  after?: string | undefined;
+  oldest: string | null;
+  newest: string | null;
 }
 
-export class Requests {
-  readonly inFlight = new SparseMap<string, DaemonRequest>();
+/** Gets the reply, and the text that follows its head. */
+export type Waiter = (reply: Reply, rest?: string) => void;
+
+export interface DaemonRequest<Q> {
+  readonly question: Q;
+  /** The type of the frame that answers it. */
+  readonly answer: string;
+  /** Questions with the same key share one frame. */
+  readonly key: string | undefined;
+  /** Each gets the reply once. */
+  readonly waiters: Waiter[];
+  readonly timer: NodeJS.Timeout;
+}
+
+const maxRequests = 1000;
+
+/** Q: the questions, which are not known here. */
+export class Requests<Q = unknown> {
   /** The newest page of history by native id. */
   readonly pages = new BoundedMap<string, EarlierPage>(100);
   /** Tasks whose outcome the gateway searches in the history. */
   readonly inquiries = new SparseMap<string, Inquiry>();
   /** Unconfirmed tasks that the gateway searches in the history. */
   readonly doubted = new SparseMap<string, true>();
+  readonly #inFlight = new SparseMap<string, DaemonRequest<Q>>();
+
+  get isFull(): boolean {
+    return this.#inFlight.size >= maxRequests;
+  }
+
+  get(requestId: string): DaemonRequest<Q> | undefined {
+    return this.#inFlight.get(requestId);
+  }
+
+  /** Adds the waiter to the request in flight with this key. Returns whether there is such a request. */
+  join(key: string | undefined, waiter: Waiter): boolean {
+    if (key === undefined) return false;
+    for (const request of this.#inFlight.values()) {
+      if (request.key !== key) continue;
+      request.waiters.push(waiter);
+      return true;
+    }
+    return false;
+  }
+
+  add(requestId: string, request: DaemonRequest<Q>): void {
+    this.#inFlight.set(requestId, request);
+  }
+
+  settle(requestId: string, reply: Reply, rest?: string): void {
+    const request = this.#inFlight.get(requestId);
+    if (!request) return;
+    this.#inFlight.delete(requestId);
+    clearTimeout(request.timer);
+    for (const waiter of request.waiters) waiter(reply, rest);
+  }
+
+  /** Settles all requests, or those that a frame of this type answers. */
+  settleAll(reply: Reply, answer?: string): void {
+    for (const [id, request] of [...this.#inFlight])
+      if (answer === undefined || request.answer === answer) this.settle(id, reply);
+  }
 
   /** The connection closed. */
   clear(): void {
-    for (const request of this.inFlight.values()) clearTimeout(request.timer);
     for (const inquiry of this.inquiries.values()) clearTimeout(inquiry.timer);
-    this.inFlight.clear();
     this.inquiries.clear();
   }
 }
