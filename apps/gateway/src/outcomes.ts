@@ -5,18 +5,10 @@
  * before).
  */
 import { type AskedTask, findAskedTask } from '@relay/database';
-import { type Answer, isEnd } from './answer.ts';
-import { type ArrivalOutcome, createArrivals } from './arrivals.ts';
 import type { DaemonConnection } from './connection.ts';
-import { type FoundAnswerDeps, createFoundAnswers } from './found-answers.ts';
-import type { History } from './history.ts';
-import { createHistoryQuestions } from './history-questions.ts';
-import { createInquiries } from './inquiries.ts';
-import { createWordlessEnds } from './wordless-ends.ts';
-
-interface OutcomeDeps extends FoundAnswerDeps {
-  history: History;
-}
+import { type ArrivalOutcome, type SearchDeps, cancelSearch, createHistorySearch } from './history-search.ts';
+import type { TaskEntry } from './open-tasks.ts';
+import { searchKey } from './requests.ts';
 
 export interface Outcomes {
   /** After the first `status` of a connection, or its timeout: searches for the outcomes of earlier tasks. */
@@ -50,94 +42,65 @@ export interface Outcomes {
   ofWordless(connection: DaemonConnection, asked: AskedTask, failed?: boolean): void;
 }
 
-export function createOutcomes(deps: OutcomeDeps): Outcomes {
-  const { config, database, history } = deps;
-  const questions = createHistoryQuestions(config, history);
-  const answers = createFoundAnswers(deps);
-  const findText = createWordlessEnds({ database, questions, answers });
-
-  /**
-   * An earlier connection completed a task that this one took for running; its instance might not have found the text.
-   */
-  const over = (connection: DaemonConnection, asked: AskedTask) => {
-    connection.tasks.forget(asked.id);
-    if (asked.instruction !== '') findText(connection, asked);
-  };
-
-  const inquiries = createInquiries({ config, database, questions, answers, over });
-
-  /** The outcome of a task that was settled as unknown or lost, and whose session became known only now. */
-  const findCorrection = async (connection: DaemonConnection, taskId: string, instruction: string) => {
-    let before: Answer | undefined;
-    await questions.repeat(connection, async (last) => {
-      const asked = await findAskedTask(database, taskId);
-      if (!asked?.doubtful) return true;
-      const found = await questions.answerOf(connection, { ...asked, instruction });
-      if (found === 'unasked') return false;
-      const active = connection.report.active.has(asked.nativeId);
-      const circumstances = { before, now: found, omitted: false, listed: false, active, last };
-      before = found;
-      if (!found || !isEnd(circumstances)) return false;
-      await answers.correct(connection, taskId, found);
-      return true;
-    });
-  };
+export function createOutcomes(deps: SearchDeps): Outcomes {
+  const { config, database } = deps;
+  const search = createHistorySearch(deps);
 
   return {
-    ofWordless: findText,
-    ofUnconfirmed: createArrivals({ database, questions, over }),
+    ofWordless: (connection, task, failed) => search.text(connection, task, failed),
+    ofFound: (connection, taskId, instruction) => search.name(connection, taskId, instruction),
+    ofUnconfirmed: async (connection, taskIds, outcome) => {
+      const unnamed: string[] = [];
+      for (const id of taskIds) {
+        if (connection.requests.searches.has(searchKey('arrival', id))) continue;
+        const task = await findAskedTask(database, id);
+        if (task?.ended) search.completedEarlier(connection, task);
+        else if (!task || task.placeholder) unnamed.push(id);
+        else search.arrival(connection, task, outcome);
+      }
+      if (unnamed.length > 0) await outcome.otherwise(unnamed);
+    },
     afterReconnect: (connection) => {
       for (const [id, task] of connection.tasks)
-        if (
-          task.state === 'running' &&
-          !task.isSteer &&
-          task.fence < connection.fence &&
-          task.lastEventAtMs === undefined
-        )
-          inquiries.begin(connection, id);
+        if (task.state === 'running' && !task.isSteer && hasNoEvent(task, connection))
+          search.completion(connection, id);
     },
     ofSilent: async (connection, otherwise) => {
-      const { tasks, fence } = connection;
       const nowMs = Date.now();
-      const unasked: string[] = [];
-      for (const [id, task] of tasks) {
-        const sinceMs = Math.max(task.mentionedAtMs, task.searchedAtMs ?? 0);
-        if (task.state !== 'running' || task.isSteer || nowMs - sinceMs < config.taskSilenceMs) continue;
-        task.searchedAtMs = nowMs;
-        // A task with an event on this connection cannot have completed in the gap.
-        const mayBeOver = task.fence < fence && task.lastEventAtMs === undefined;
-        const asked = mayBeOver ? await findAskedTask(database, id) : undefined;
-        if (asked?.placeholder && !asked.ended) unasked.push(id);
-        else inquiries.begin(connection, id);
+      const unnamed: string[] = [];
+      for (const [id, entry] of connection.tasks) {
+        const sinceMs = Math.max(entry.mentionedAtMs, entry.searchedAtMs ?? 0);
+        if (entry.state !== 'running' || entry.isSteer || nowMs - sinceMs < config.taskSilenceMs) continue;
+        entry.searchedAtMs = nowMs;
+        const task = hasNoEvent(entry, connection) ? await findAskedTask(database, id) : undefined;
+        if (task?.placeholder && !task.ended) unnamed.push(id);
+        else search.completion(connection, id);
       }
-      if (unasked.length > 0) await otherwise(unasked);
-    },
-    ofFound: (connection, taskId, instruction) => {
-      findCorrection(connection, taskId, instruction).catch((error: unknown) =>
-        connection.logger.warn({ err: error }, 'the outcome of the first task of a session was not found'),
-      );
+      if (unnamed.length > 0) await otherwise(unnamed);
     },
     ofOmitted: async (connection, taskIds, otherwise) => {
-      const unasked: string[] = [];
+      const unnamed: string[] = [];
       for (const id of taskIds) {
-        const asked = await findAskedTask(database, id);
-        if (!asked || asked.placeholder) unasked.push(id);
-        else inquiries.begin(connection, id, () => otherwise([id]));
+        const task = await findAskedTask(database, id);
+        if (!task || task.placeholder) unnamed.push(id);
+        else search.completion(connection, id, { otherwise: () => otherwise([id]) });
       }
-      if (unasked.length > 0) await otherwise(unasked);
+      if (unnamed.length > 0) await otherwise(unnamed);
     },
-    listed: ({ requests }, taskId) => {
-      const inquiry = requests.inquiries.get(taskId);
-      if (inquiry?.otherwise === undefined) return;
-      clearTimeout(inquiry.timer);
-      requests.inquiries.delete(taskId);
+    listed: (connection, taskId) => {
+      const current = connection.requests.searches.get(searchKey('completion', taskId));
+      if (current?.isOmitted) cancelSearch(connection, current);
     },
     stirred: (connection, sessionKey, isCompletion) => {
       const { tasks, requests } = connection;
       const options = { delayMs: isCompletion ? 0 : config.outcomeAskMs, restart: true };
-      for (const [id, { otherwise }] of [...requests.inquiries])
-        if (otherwise === undefined && tasks.get(id)?.sessionKey === sessionKey)
-          inquiries.begin(connection, id, undefined, options);
+      for (const { purpose, taskId, isOmitted } of [...requests.searches.values()])
+        if (purpose === 'completion' && !isOmitted && tasks.get(taskId)?.sessionKey === sessionKey)
+          search.completion(connection, taskId, options);
     },
   };
 }
+
+/** The task can have completed in the gap between two connections: a task with an event on this one cannot. */
+const hasNoEvent = ({ fence, lastEventAtMs }: TaskEntry, connection: DaemonConnection): boolean =>
+  fence < connection.fence && lastEventAtMs === undefined;

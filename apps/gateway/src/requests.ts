@@ -1,20 +1,22 @@
 /** The questions of a connection to its daemon that are under way. The gateway answers them when the connection closes. */
 import type { Reply } from '@relay/protocol';
-import type { Answer as Said } from './answer.ts';
 import { BoundedMap, SparseMap } from './sparse-map.ts';
 
-/** One task whose outcome the gateway searches in the history. */
-export interface Inquiry {
+export type Purpose = 'completion' | 'arrival' | 'text' | 'name';
+
+/** A search of the history for one task. `history-search.ts` has the machine. */
+export interface Search {
+  readonly purpose: Purpose;
   readonly taskId: string;
-  /** The last event of the task when the inquiry began: a later one is a sign of life. */
-  readonly lastEventAtMs: number | undefined;
-  /** The daemon itself no longer knows the task: without an answer this is done. */
-  readonly otherwise: (() => Promise<void>) | undefined;
-  /** Pages that came. */
-  looks: number;
-  before: Said | undefined;
-  timer: NodeJS.Timeout | undefined;
+  state: 'planned' | 'reading' | 'over';
+  timer?: NodeJS.Timeout;
+  /** The daemon itself no longer knows the task. */
+  readonly isOmitted?: boolean;
+  /** When the last event of the task came, when the search began. */
+  readonly lastEventAtMs?: number | undefined;
 }
+
+export const searchKey = (purpose: Purpose, taskId: string): string => `${purpose} ${taskId}`;
 
 /** The newest answer to a question with other cursors, to recognise an answer that never changes. */
 export interface EarlierPage {
@@ -44,10 +46,8 @@ const maxRequests = 1000;
 export class Requests<Q = unknown> {
   /** The newest page of history by native id. */
   readonly pages = new BoundedMap<string, EarlierPage>(100);
-  /** Tasks whose outcome the gateway searches in the history. */
-  readonly inquiries = new SparseMap<string, Inquiry>();
-  /** Unconfirmed tasks that the gateway searches in the history. */
-  readonly doubted = new SparseMap<string, true>();
+  /** The newest search of the history for each purpose and task. */
+  readonly searches = new SparseMap<string, Search>();
   readonly #inFlight = new SparseMap<string, DaemonRequest<Q>>();
 
   get isFull(): boolean {
@@ -81,7 +81,7 @@ export class Requests<Q = unknown> {
     for (const waiter of request.waiters) waiter(reply, rest);
   }
 
-  /** Settles all requests, or those that a frame of this type answers. */
+  /** Settles all requests, or all that a frame of the type `answer` answers. */
   settleAll(reply: Reply, answer?: string): void {
     for (const [id, request] of [...this.#inFlight])
       if (answer === undefined || request.answer === answer) this.settle(id, reply);
@@ -89,7 +89,7 @@ export class Requests<Q = unknown> {
 
   /** The connection closed. */
   clear(): void {
-    for (const inquiry of this.inquiries.values()) clearTimeout(inquiry.timer);
-    this.inquiries.clear();
+    for (const search of this.searches.values()) clearTimeout(search.timer);
+    this.searches.clear();
   }
 }

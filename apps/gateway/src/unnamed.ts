@@ -18,6 +18,7 @@ import {
 } from '@relay/database';
 import { type Message, limits } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
+import { fewMessages } from './history-search.ts';
 import type { History } from './history.ts';
 import type { Outcomes } from './outcomes.ts';
 import { publishResolution } from './resolution.ts';
@@ -44,8 +45,6 @@ export interface Unnamed {
 /** Sessions to query after a report, and tries per session on a connection until its history shows how it began. */
 const maxQuestions = 5;
 const maxTries = 3;
-/** Messages in the first page; a longer history is asked for with the largest page. */
-const fewMessages = 20;
 /** Tolerance for the clocks of daemons before a message counts as older than the task. */
 const clockMs = 60_000;
 
