@@ -34,7 +34,7 @@ const measured = {
 /** Behaviour of the programs: rules, defaults and manifests. */
 const behaviour = {
   zones: 3,
-  /** Retry-After of a refused daemon is 1 to 5 s (apps/gateway/src/door.ts), and up to a second is added (packages/daemon-kit). */
+  /** Retry-After of a refused daemon is 1 to 5 s (apps/gateway/src/door/door.ts), and up to a second is added (packages/daemon-kit). */
   retrySeconds: [2, 3, 4, 5, 6],
   /** maxSurge, preStop and DRAIN_SECONDS of k8s/base. */
   surge: 0.25,

@@ -4,7 +4,7 @@ import { readConfig } from '@relay/config';
 import { gathered, readCredentials } from '@relay/database';
 import { runService } from '@relay/service';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
-import { claimsCheck, createProbes } from './probes.ts';
+import { claimsCheck, createProbes } from './door/probes.ts';
 import { createGateway } from './server.ts';
 
 /** Probes are answered at once. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Admission } from '../src/admission.ts';
+import { Admission } from '../src/door/admission.ts';
 
 describe('the admission of a device that connects too often', () => {
   let admission: Admission;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Message } from '@relay/protocol';
-import { type Answer, type Asked, type Circumstances, answerIn, hasArrived, isEnd } from '../src/answer.ts';
+import { type Answer, type Asked, type Circumstances, answerIn, hasArrived, isEnd } from '../src/history/answer.ts';
 
 const sentAtMs = Date.parse('2026-01-01T12:00:00Z');
 let uuids = 0;

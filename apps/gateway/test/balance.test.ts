@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemoryBus } from '@relay/backplane';
-import { Balance, closesPerSecond, windowMs } from '../src/balance.ts';
+import { Balance, closesPerSecond, windowMs } from '../src/door/balance.ts';
 
 /** Not looked up as a global each time: in a test that costs more than the product. */
 const { imul } = Math;

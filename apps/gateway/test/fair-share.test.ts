@@ -1,6 +1,6 @@
 /** Promise: expensive work of one person leaves room for others, however many daemons that person has (rules, 4.8). */
 import { describe, expect, it } from '@jest/globals';
-import { createFairShare } from '../src/fair-share.ts';
+import { createFairShare } from '../src/frames/fair-share.ts';
 
 const none = { factor: 0, maxMs: 0 };
 

@@ -3,7 +3,7 @@ import { createMemoryBus } from '@relay/backplane';
 import { type Database, claimTasks, createSession, startRunning, withDevice } from '@relay/database';
 import { type TestRelay, connectDaemon, startRelay, testConfig } from '@relay/testing';
 import { openTestDatabase } from '@relay/testing/database';
-import { type FleetSweepDeps, fleetSweeps } from '../src/fleet-sweeps.ts';
+import { type FleetSweepDeps, fleetSweeps } from '../src/fleet/fleet-sweeps.ts';
 import { until } from './conversation.ts';
 
 const devices = 5;

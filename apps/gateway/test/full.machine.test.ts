@@ -10,7 +10,7 @@ import {
 } from '@relay/testing';
 import { wantsPostgres } from '@relay/testing/database';
 import { describeWith } from '@relay/testing/needs';
-import { windowMs } from '../src/balance.ts';
+import { windowMs } from '../src/door/balance.ts';
 import { knock } from './knock.ts';
 
 const most = 4;

@@ -1,10 +1,10 @@
 /** Promise: the large frames of one person that wait for their turn have a bound (rules, 4.8). */
 import { describe, expect, it } from '@jest/globals';
-import type { DaemonConnection } from '../src/connection.ts';
-import { createFairShare } from '../src/fair-share.ts';
-import { createFrameHandler } from '../src/frame-handler.ts';
-import type { Inbound } from '../src/inbound.ts';
-import { createLargeFrames } from '../src/large-frames.ts';
+import type { DaemonConnection } from '../src/connection/connection.ts';
+import { createFairShare } from '../src/frames/fair-share.ts';
+import { createFrameHandler } from '../src/frames/frame-handler.ts';
+import type { Inbound } from '../src/frames/inbound.ts';
+import { createLargeFrames } from '../src/frames/large-frames.ts';
 
 describe('large frames', () => {
   const size = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
-import { windowMs } from '../src/balance.ts';
+import { windowMs } from '../src/door/balance.ts';
 import { knock } from './knock.ts';
 
 const held = 60;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { createUnfoundEnds } from '../src/unfound-ends.ts';
+import { createUnfoundEnds } from '../src/history/unfound-outcomes.ts';
 import { begin, idOf, messageIn, nextStart, readTask, run, sessionIn, until } from './conversation.ts';
 import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
-import { ProgressBoard } from '../src/progress.ts';
+import { ProgressBoard } from '../src/sessions/progress.ts';
 
 describe('the board of progress', () => {
   const intervalMs = 500;

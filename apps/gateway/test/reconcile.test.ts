@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type UnderWay, reconcile, unconfirmed } from '../src/reconcile.ts';
+import { type UnderWay, reconcile, unconfirmed } from '../src/tasks/reconcile.ts';
 
 const fence = 10;
 const context = { fence, first: true, nowMs: 100_000, lostAfterMs: 5_000, silentAfterMs: 900_000 };

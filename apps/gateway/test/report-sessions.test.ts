@@ -10,7 +10,7 @@ import {
 } from '@relay/testing';
 import { applyFacts, withDevice } from '@relay/database';
 import { wantsPostgres } from '@relay/testing/database';
-import { reportFacts } from '../src/translate.ts';
+import { reportFacts } from '../src/sessions/translate.ts';
 import { counted, end, idOf, messageIn, readSession, run, sessionIn, tick } from './conversation.ts';
 
 describe('report_sessions', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type Job, Schedule } from '../src/schedule.ts';
+import { type Job, Schedule } from '../src/fleet/schedule.ts';
 
 const quiet = { warn: () => undefined } as unknown as ConstructorParameters<typeof Schedule>[0];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BoundedMap, SparseMap } from '../src/sparse-map.ts';
+import { BoundedMap, SparseMap } from '../src/connection/sparse-map.ts';
 
 describe('a sparse map', () => {
   it('acts like a Map, for any operations', () => {

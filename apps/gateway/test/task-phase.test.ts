@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TaskPhase } from '../src/task-phase.ts';
+import { TaskPhase } from '../src/connection/task-phase.ts';
 
 type Move = 'settle' | 'retry' | 'giveUp' | 'settled';
 

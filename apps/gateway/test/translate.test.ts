@@ -9,7 +9,7 @@ import {
   taskOutput,
   taskOutputAsWritten,
   toTime,
-} from '../src/translate.ts';
+} from '../src/sessions/translate.ts';
 
 const now = new Date('2026-03-04T05:06:07.089Z');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLane } from '@relay/database';
-import { inTurns } from '../src/turns.ts';
+import { inTurns } from '../src/door/turns.ts';
 
 interface Input {
   deviceId: string;

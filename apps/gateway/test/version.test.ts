@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isOlder, versionStatus } from '../src/version.ts';
+import { isOlder, versionStatus } from '../src/door/version.ts';
 
 describe('isOlder', () => {
   it.each([

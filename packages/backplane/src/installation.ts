@@ -15,7 +15,7 @@ export class InstallationError extends Error {
 }
 
 const key = 'installation';
-/** Equals the lifetime of the mark of the database (`apps/gateway/src/timeline.ts`): both belong to one database. */
+/** Equals the lifetime of the mark of the database (`apps/gateway/src/fleet/timeline.ts`): both belong to one database. */
 const rememberMs = 7 * 24 * 3_600_000;
 /**
  * Claims Redis for an installation, or confirms its claim.

@@ -6,7 +6,7 @@
  * user, `o` key of `once`, `n` newest version of a state, `v` value, `k` counter. Channels: `i` instance, `u` user, `c` control.
  *
  * Two values belong to no person and no device: `installation`, the id of the only installation that uses this Redis
- * (`packages/backplane/src/installation.ts`), and `timeline`, the highest mark of its database (`apps/gateway/src/timeline.ts`).
+ * (`packages/backplane/src/installation.ts`), and `timeline`, the highest mark of its database (`apps/gateway/src/fleet/timeline.ts`).
  */
 
 export const partitions = 64;

@@ -1,0 +1,95 @@
+/** Handles the frames of daemons: decides whether they count, decodes, traces, retries during an outage, and closes on a failure. */
+import type { Tracer } from '@relay/telemetry';
+import type { DaemonConnection, Received } from '../connection/connection.ts';
+import { FrameFailures } from './failures.ts';
+import type { FairShare } from './fair-share.ts';
+import type { Inbound } from './inbound.ts';
+import { createLargeFrames } from './large-frames.ts';
+import type { GatewayMetrics } from '../connection/metrics.ts';
+import { outlast } from '../connection/outage.ts';
+
+interface FrameHandlerDeps {
+  inbound: Inbound;
+  share: FairShare;
+  tracer: Tracer | undefined;
+  metrics: Pick<GatewayMetrics, 'events'>;
+  isClosing: () => boolean;
+}
+
+/** Handles one text frame: at once, or when the promise resolves. Never throws and never rejects: a frame that fails closes its connection. */
+export type FrameHandler = (connection: DaemonConnection, text: string) => void | Promise<void>;
+
+/**
+ * Frames that can pass a report: they neither need its result nor change rows that it would overwrite. Other frames,
+ * such as `status`, wait.
+ */
+const passing =
+  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|agent_settings|content|context|search|desk)_response|file_result|force_quit_result)"/;
+const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
+
+/** A digest of more would hold up others: such a report waits for its turn. */
+const maxDigestCharacters = 4 * 1024 * 1024;
+
+/**
+ * Whether a frame can overtake the report before it, whose write can take seconds (rules, 4.8). Compares the beginnings
+ * of both.
+ */
+export const passesReport = (head: string, current: string): boolean => report.test(current) && passing.test(head);
+
+export function createFrameHandler({ inbound, share, tracer, metrics, isClosing }: FrameHandlerDeps): FrameHandler {
+  const failures = new FrameFailures();
+  const large = createLargeFrames(share);
+
+  const work = (connection: DaemonConnection, frame: Received) =>
+    outlast(() => inbound.handle(connection, frame), isClosing);
+
+  /** Traces the work that a frame causes; a pong causes no work. */
+  const traced = async (connection: DaemonConnection, frame: Received, active: Tracer): Promise<void> => {
+    const span = active.start(`daemon ${frame.type}`, {
+      kind: 'server',
+      attributes: { 'relay.device_id': connection.deviceId, 'relay.connection_id': connection.id },
+    });
+    let failed = true;
+    try {
+      await span.within(async () => work(connection, frame));
+      failed = false;
+    } finally {
+      span.end(failed);
+    }
+  };
+
+  const fail = (connection: DaemonConnection, text: string, error: unknown): void => {
+    const dropped = failures.blames(connection.deviceId, text, error);
+    connection.logger.error({ err: error, dropped }, 'a frame could not be handled');
+    // The daemon gets no receipt, and would lose the frames after this one as well: it keeps them until it reconnects.
+    if (!dropped) connection.close('overloaded');
+  };
+
+  const handle = (connection: DaemonConnection, frame: Received | undefined): void | Promise<void> => {
+    if (!frame) return;
+    const startedAtMs = performance.now();
+    const done = tracer && frame.type !== 'pong' ? traced(connection, frame, tracer) : work(connection, frame);
+    if (!done || frame.type !== 'event') return done;
+    return done.finally(() => metrics.events.observe((performance.now() - startedAtMs) / 1000));
+  };
+
+  /** A large report that did not change costs its digest: it is not decoded, and waits for no turn. */
+  const repeated = (connection: DaemonConnection, text: string) =>
+    text.length <= maxDigestCharacters && report.test(text) ? inbound.repeat(connection, text) : undefined;
+
+  const receive = (connection: DaemonConnection, text: string): void | Promise<void> => {
+    if (!connection.acceptsFrames) return;
+    try {
+      const done = large.is(text)
+        ? (repeated(connection, text) ?? large.handle(connection, text, (frame) => handle(connection, frame)))
+        : handle(connection, connection.decode(text));
+      return done?.catch((error: unknown) => fail(connection, text, error));
+    } catch (error) {
+      fail(connection, text, error);
+    }
+  };
+
+  // Frames that come before the device is ours wait; the socket keeps their order.
+  return (connection, text) =>
+    connection.beginning ? connection.beginning.then(() => receive(connection, text)) : receive(connection, text);
+}
