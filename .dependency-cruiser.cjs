@@ -7,12 +7,14 @@ const top = '^apps/[^/]+/src/(main|program|administer|server|open|index)\\.ts$';
 /** The entry points of requests and upgrades. */
 const doors = [
   '^apps/[^/]+/src/routes/',
-  '^apps/[^/]+/src/(upgrade|door)\\.ts$',
+  '^apps/gateway/src/door/(upgrade|door)\\.ts$',
   '^apps/api/src/(attention|acp)/(upgrade|door|room)\\.ts$',
   '^apps/api/src/mcp/(door|tools|caller)\\.ts$',
 ];
 const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
 const gateway = (...files) => `^apps/gateway/src/(${files.join('|')})(\\.ts$|/)`;
+/** Each folder imports only itself and the folders before it, which excludes cycles. */
+const gatewayFolders = ['connection', 'sessions', 'tasks', 'history', 'frames', 'door', 'fleet'];
 
 // A relative path, not the name of a workspace, which also counts as local if the importing file is outside of the packages.
 const byPath = { dependencyTypes: ['local'], dependencyTypesNot: ['aliased-workspace'] };
@@ -230,38 +232,32 @@ module.exports = {
       },
       { path: '^apps/api/src/http/' },
     ),
+    ...gatewayFolders
+      .slice(0, -1)
+      .map((folder, at) =>
+        rule(
+          `gateway-${folder}-knows-no-folder-above`,
+          'A folder of the gateway imports only the folders before it in the list of ARCHITECTURE.md.',
+          { path: gateway(folder) },
+          { path: gateway(...gatewayFolders.slice(at + 1)) },
+        ),
+      ),
     rule(
       'life-knows-no-meaning',
       "A daemon's connection knows nothing about tasks: it passes frames on and writes the frames that it gets.",
-      { path: '^apps/gateway/src/connection\\.ts$' },
-      {
-        path: [
-          gateway('meaning', 'inbound', 'status', 'reports', 'activity', 'events', 'endings', 'speech', 'transcript'),
-          gateway(
-            'outbound',
-            'translate',
-            'history',
-            'outcomes',
-            'progress',
-            'reconcile',
-            'tasks-out',
-            'watching',
-            'hub',
-          ),
-          '^packages/(database|backplane)/',
-        ],
-      },
+      { path: gateway('connection/connection') },
+      { path: [gateway('connection/hub'), '^packages/(database|backplane)/'] },
     ),
     rule(
       'meaning-knows-no-socket',
       'Handlers of frames do not use the socket library.',
-      { path: '^apps/gateway/src/', pathNot: [top, gateway('door', 'connection', 'connections')] },
+      { path: '^apps/gateway/src/', pathNot: [top, gateway('door', 'connection/connection')] },
       { path: '^packages/socket/' },
     ),
     rule(
       'shape-is-pure',
-      'translate is pure; from rooms with side effects it imports only types.',
-      { path: gateway('translate') },
+      'The shapes of frames are pure; from rooms with side effects they import only types.',
+      { path: gateway('sessions/translate', 'sessions/pages', 'history/questions', 'history/replies') },
       { path: '^packages/', pathNot: '^packages/(protocol|attention)/', dependencyTypesNot: ['type-only'] },
     ),
   ],

@@ -48,6 +48,8 @@ const libraries = [
 /** The dependencies that the package.json files of the tree declare; `left-pad` is installed and declared nowhere. */
 const declared = libraries.filter((name) => name !== 'left-pad');
 
+const gatewayFolders = ['connection', 'sessions', 'tasks', 'history', 'frames', 'door', 'fleet'];
+
 /** rule, file, its text. Each is the only file of the tree that the rule must report. */
 const forbidden: [rule: string, file: string, text: string][] = [
   ['packages-import-no-package', 'packages/auth/src/a.ts', `import '@relay/database';`],
@@ -88,12 +90,23 @@ const forbidden: [rule: string, file: string, text: string][] = [
   ['server-is-above', 'apps/api/src/routes/a.ts', `import '../server.ts';`],
   ['server-is-above', 'apps/gateway/src/b.ts', `import './index.ts';`],
   ['routes-are-above-operations', 'apps/api/src/sessions/a.ts', `import '../routes/good.ts';`],
-  ['routes-are-above-operations', 'apps/gateway/src/inbound.ts', `import './upgrade.ts';`],
+  ['routes-are-above-operations', 'apps/gateway/src/fleet/b.ts', `import '../door/upgrade.ts';`],
   ['routes-are-above-operations', 'apps/api/src/attention/hub.ts', `import './door.ts';`],
   ['operations-know-no-http', 'apps/api/src/sessions/b.ts', `import '../http/rate-limit.ts';`],
-  ['life-knows-no-meaning', 'apps/gateway/src/connection.ts', `import './translate.ts'; import '@relay/database';`],
-  ['meaning-knows-no-socket', 'apps/gateway/src/outbound.ts', `import '@relay/socket';`],
-  ['shape-is-pure', 'apps/gateway/src/translate.ts', `import '@relay/backplane';`],
+  [
+    'life-knows-no-meaning',
+    'apps/gateway/src/connection/connection.ts',
+    `import './hub.ts'; import '@relay/database';`,
+  ],
+  ['meaning-knows-no-socket', 'apps/gateway/src/fleet/outbound.ts', `import '@relay/socket';`],
+  ['shape-is-pure', 'apps/gateway/src/sessions/translate.ts', `import '@relay/backplane';`],
+  ...gatewayFolders
+    .slice(0, -1)
+    .map((folder, at): [string, string, string] => [
+      `gateway-${folder}-knows-no-folder-above`,
+      `apps/gateway/src/${folder}/above.ts`,
+      `import '../${gatewayFolders[at + 1]}/good.ts';`,
+    ]),
 ];
 
 /** The other half of the cycle, which is reported once. */
@@ -125,8 +138,14 @@ const allowed: Record<string, string> = {
   'apps/api/src/http/shared-limiter.ts': `import 'rate-limiter-flexible';`,
   'apps/api/test/good.ts': `import '../src/sessions/good.ts'; import '@relay/testing'; import 'ws';`,
   'apps/gateway/src/index.ts': `import './server.ts';`,
-  'apps/gateway/src/server.ts': `import './upgrade.ts'; import './inbound.ts';`,
-  'apps/gateway/src/upgrade.ts': `import '@relay/auth';`,
+  'apps/gateway/src/server.ts': `import './door/upgrade.ts'; import './fleet/good.ts';`,
+  'apps/gateway/src/door/upgrade.ts': `import '@relay/auth';`,
+  ...Object.fromEntries(
+    gatewayFolders.map((folder, at) => [
+      `apps/gateway/src/${folder}/good.ts`,
+      at === 0 ? 'export {};' : `import '../${gatewayFolders[at - 1]}/good.ts';`,
+    ]),
+  ),
   'apps/standalone/src/main.ts': `import '@relay/api'; import '@relay/gateway'; import '@relay/database';`,
   'apps/web/src/main.ts': `import type { X } from '@relay/protocol'; import '@relay/client'; export type Y = X;`,
   'apps/daemon/src/main.ts': `import '@relay/protocol'; import '@relay/daemon-kit';`,
