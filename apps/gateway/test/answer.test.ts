@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Message } from '@relay/protocol';
-import { type Answer, type Asked, type Circumstances, answerIn, hasArrived, isEnd } from '../src/history/answer.ts';
+import {
+  type Answer,
+  type SearchedTask,
+  type Circumstances,
+  answerIn,
+  hasArrived,
+  isEnd,
+} from '../src/history/answer.ts';
 
 const sentAtMs = Date.parse('2026-01-01T12:00:00Z');
 let uuids = 0;
@@ -11,8 +18,8 @@ const message = (role: Message['role'], content: string, afterMs = 1000): Messag
   content,
   timestamp: new Date(sentAtMs + afterMs).toISOString(),
 });
-const asked: Asked = { kind: 'resume', instruction: 'do it', sentAtMs, previous: '' };
-const find = (messages: Message[], more: Partial<Asked> = {}, hasMore = false) =>
+const asked: SearchedTask = { kind: 'resume', instruction: 'do it', sentAtMs, previous: '' };
+const find = (messages: Message[], more: Partial<SearchedTask> = {}, hasMore = false) =>
   answerIn({ messages, hasMore }, { ...asked, ...more })?.content;
 
 describe('F1: the answer in a page of history', () => {
@@ -66,8 +73,8 @@ describe('F1: the answer in a page of history', () => {
   it('F14: is not a text from before the task did something else', () => {
     const turn = [message('USER', 'do it', 3_600_000), message('AGENT', 'I run the build', 3_601_000)];
     // The daemon's clock is an hour ahead: it sent that a second after the beginning.
-    expect(find(turn, { heardAtMs: sentAtMs + 2_000 })).toBeUndefined();
-    expect(find(turn, { heardAtMs: sentAtMs + 500 })).toBe('I run the build');
+    expect(find(turn, { lastEventAtMs: sentAtMs + 2_000 })).toBeUndefined();
+    expect(find(turn, { lastEventAtMs: sentAtMs + 500 })).toBe('I run the build');
   });
 
   const role = fc.constantFrom('USER' as const, 'AGENT' as const, 'SYSTEM' as const);
@@ -79,15 +86,15 @@ describe('F1: the answer in a page of history', () => {
     kind: fc.constantFrom('start' as const, 'resume' as const),
     instruction: fc.constantFrom('do it', 'something else', ''),
     previous: words,
-    heardAtMs: fc.option(fc.integer({ min: -1000, max: 900_000 }), { nil: undefined }),
+    lastEventAtMs: fc.option(fc.integer({ min: -1000, max: 900_000 }), { nil: undefined }),
   });
 
   it('is always from the agent, after the instruction, and within its turn', () => {
     fc.assert(
       fc.property(page, fc.boolean(), task, (entries, hasMore, given) => {
         const messages = entries.map((entry) => message(entry.role, entry.words, entry.atMs));
-        const heardAtMs = given.heardAtMs === undefined ? undefined : sentAtMs + given.heardAtMs;
-        const answer = answerIn({ messages, hasMore }, { ...given, sentAtMs, heardAtMs });
+        const lastEventAtMs = given.lastEventAtMs === undefined ? undefined : sentAtMs + given.lastEventAtMs;
+        const answer = answerIn({ messages, hasMore }, { ...given, sentAtMs, lastEventAtMs });
         if (!answer) return;
         const at = messages.findIndex(({ uuid }) => uuid === answer.uuid);
         expect(messages[at]).toMatchObject({ role: 'AGENT', content: answer.content });

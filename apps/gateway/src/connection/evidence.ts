@@ -1,14 +1,14 @@
 /** The facts behind one judgement: whether a task is alive at its daemon, or could be there although it is queued. */
 import type { ClaimedTask } from '@relay/database';
 import type { OpenTasks } from './open-tasks.ts';
-import { BoundedMap } from './sparse-map.ts';
+import { BoundedMap, noIds } from './sparse-map.ts';
 
 export class Evidence {
   readonly #tasks: OpenTasks;
   /** Tasks under way that the newest `status` lists. */
-  #listed: ReadonlySet<string> = new Set();
+  #listed: ReadonlySet<string> = noIds;
   /** Tasks that the newest `status` lists and the database does not know as under way. */
-  #strangers: ReadonlySet<string> = new Set();
+  #strangers: ReadonlySet<string> = noIds;
   #listOnlyGrows = false;
   /** Tasks that the daemon itself completed on this connection. */
   readonly #completed = new BoundedMap<string, true>(1000);

@@ -1,8 +1,9 @@
 /** The newest `report_sessions` of a connection, and the turns that completed since it arrived. */
+import { noIds } from './sparse-map.ts';
 
 export class NewestReport {
   /** Sessions that the newest report calls active, by native id. */
-  active: ReadonlySet<string> = new Set();
+  active: ReadonlySet<string> = noIds;
   /** The hash of the report that the database has, perhaps from an earlier connection. */
   #hash: string | null = null;
   /** The active sessions of that report; undefined if it is from an earlier connection. */

@@ -55,3 +55,6 @@ export class BoundedMap<K, V> extends SparseMap<K, V> {
     super.set(key, value);
   }
 }
+
+/** The set of thousands of idle connections. */
+export const noIds: ReadonlySet<string> = new Set();

@@ -49,9 +49,9 @@ export class Balance {
 
   /** Remembers that the device was let go. */
   letGo(deviceId: string): void {
-    for (const [known, until] of this.#sentOn) {
+    for (const [released, until] of this.#sentOn) {
       if (until > this.#now()) break;
-      this.#sentOn.delete(known);
+      this.#sentOn.delete(released);
     }
     this.#sentOn.delete(deviceId);
     this.#sentOn.set(deviceId, this.#now() + sentOnMs);

@@ -58,9 +58,9 @@ export function createContests({ database, backplane, metrics, notify }: Contest
       await backplane.publishControl(JSON.stringify({ v: 1, kind: 'device_contested', deviceId, heldMs, retryAfter }));
     },
     refuse: async (peer) => {
-      const known = held.get(peer.deviceId);
-      if (!known) return;
-      const leftMs = known.untilMs - Date.now();
+      const hold = held.get(peer.deviceId);
+      if (!hold) return;
+      const leftMs = hold.untilMs - Date.now();
       if (leftMs <= 0) {
         held.delete(peer.deviceId);
         return;
@@ -71,7 +71,7 @@ export function createContests({ database, backplane, metrics, notify }: Contest
       throw waitYourTurn(
         peer,
         'Two daemons use this registration, and the other one is connected. Register one of the two machines again, then both can be used.',
-        Math.min(known.retryAfter, Math.ceil(leftMs / 1000)),
+        Math.min(hold.retryAfter, Math.ceil(leftMs / 1000)),
       );
     },
   };

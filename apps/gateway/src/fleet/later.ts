@@ -22,9 +22,9 @@ export async function publishReleased(
     const record = byKey.get(sessionKey);
     if (!record) continue;
     const { ownerId, session } = record;
-    const said = message(userItemUuid(taskId), 'USER', content, session.updatedAt);
-    await publisher.markSaid(ownerId, sessionKey, { role: 'USER', content, uuid: said.uuid });
-    await publisher.append(ownerId, newMessage(session.id, said));
+    const sent = message(userItemUuid(taskId), 'USER', content, session.updatedAt);
+    await publisher.markSaid(ownerId, sessionKey, { role: 'USER', content, uuid: sent.uuid });
+    await publisher.append(ownerId, newMessage(session.id, sent));
   }
   for (const record of records) await publisher.session(record);
 }

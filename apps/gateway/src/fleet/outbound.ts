@@ -46,9 +46,9 @@ export function createOutbound({
         connection.sessions.forgetRecords();
         return later(writer.drain(connection, 'woken'));
       case 'cancel': {
-        const told = cancels.tell(connection, body.taskId);
+        const isSent = cancels.send(connection, body.taskId);
         later(writer.drain(connection));
-        return told;
+        return isSent;
       }
       case 'changed':
         connection.sessions.forgetRecords(body.sessionKey);

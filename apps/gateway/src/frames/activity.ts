@@ -56,8 +56,8 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
     if ((isNamed || !produced) && frame.last_message) {
       const key = `activity ${frame.last_activity ?? ''} ${frame.last_message}`;
       const uuid = frame.message_uuid || foreignUuid(found.session.id, key);
-      const said = message(uuid, 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
-      await speech.sayEnd(connection, found, said, { key, sinceMs: Date.now() - config.dedupeWindowMs });
+      const last = message(uuid, 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
+      await speech.sayEnd(connection, found, last, { key, sinceMs: Date.now() - config.dedupeWindowMs });
     }
     connection.sessions.forgetRecords(found.key);
     if (changed || !produced) await publisher.sessions([found.key]);

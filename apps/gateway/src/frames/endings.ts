@@ -69,7 +69,7 @@ const causes: Record<Outcome['kind'], NotificationCause> = {
 function outcomeOf(event: Ending, taskId: string, now: Date): Outcome {
   if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
   if (event.event_type === 'ERROR') {
-    const code = endCodes.find((known) => known === event.code) ?? 'AGENT_ERROR';
+    const code = endCodes.find((code) => code === event.code) ?? 'AGENT_ERROR';
     return { kind: 'failed', code, error: event.error, ...(code === 'USAGE_LIMIT' && { limit: limitOf(event, now) }) };
   }
   return { kind: 'waiting', prompt: prompt(event, taskId, now), alone: !event.question };
@@ -113,7 +113,7 @@ export function createEndings(deps: EndingDeps): Endings {
       });
       if (settled) {
         noteReported(settled.record);
-        return { ...settled, resolved: undefined, asked: undefined, others: [] };
+        return { ...settled, resolved: undefined, task: undefined, others: [] };
       }
       unpublished.delete(connection);
     }
@@ -121,7 +121,7 @@ export function createEndings(deps: EndingDeps): Endings {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
       // Read it before the outcome clears the instruction, which the history search needs.
-      const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
+      const task = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
       const limit = outcome.kind === 'failed' && ended === 'ended' ? outcome.limit : undefined;
       const resetsAt = readTime(limit?.resetsAt ?? '');
@@ -144,7 +144,7 @@ export function createEndings(deps: EndingDeps): Endings {
         readSessions(tx, [key]),
       ]);
       if (record) noteReported(record);
-      return { ended, notified, record, resolved, asked, others };
+      return { ended, notified, record, resolved, task, others };
     });
   };
 
@@ -155,7 +155,7 @@ export function createEndings(deps: EndingDeps): Endings {
     // The database might have committed an earlier attempt whose error kept this connection from publishing.
     const isAgain = unpublished.get(connection) === taskId;
     const sinceMs = tasks.get(taskId)?.writtenAtMs;
-    const { ended, notified, record, resolved, asked, others } = await write(
+    const { ended, notified, record, resolved, task, others } = await write(
       connection,
       taskId,
       sessionKey,
@@ -183,8 +183,7 @@ export function createEndings(deps: EndingDeps): Endings {
       for (const id of await cancelledAmong(database, [connection.deviceId], [taskId]))
         connection.send({ type: 'task_cancel', task_id: id });
     if (notified || isAgain) deps.notify();
-    if (asked && (isNew || ended === 'confirmed'))
-      deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
+    if (task && (isNew || ended === 'confirmed')) deps.outcomes.ofWordless(connection, task, outcome.kind === 'failed');
     deps.writer.resume(connection);
   };
 }

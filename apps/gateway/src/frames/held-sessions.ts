@@ -59,8 +59,8 @@ export function createHeldSessions(deps: HeldDeps): HeldSessions {
       );
       const sessions = [...reported].map(([nativeId, held]) => ({ nativeId, held }));
       const keys = await withOwned(database, connection, (tx, device) => replaceHeld(tx, device.id, sessions));
-      const known = [...connection.sessions.waitingPrograms].map(([nativeId]) => nativeId);
-      for (const nativeId of new Set([...known, ...reported.keys()]))
+      const waiting = [...connection.sessions.waitingPrograms].map(([nativeId]) => nativeId);
+      for (const nativeId of new Set([...waiting, ...reported.keys()]))
         attend(connection, nativeId, reported.get(nativeId));
       await publish(connection, keys ?? []);
     },

@@ -57,7 +57,7 @@ export function countLeftOut(metrics: GatewayMetrics, connection: DaemonConnecti
 export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
   const { config, database, publisher, unnamed, metrics } = deps;
 
-  const findKnown = async ({ sessions, deviceId }: DaemonConnection, nativeId: string) => {
+  const findExisting = async ({ sessions, deviceId }: DaemonConnection, nativeId: string) => {
     const key = sessions.keys.get(nativeId);
     const [remembered] = key === undefined ? [] : await readSessions(database, [key]);
     const record = remembered ?? (await findNativeSession(database, deviceId, nativeId));
@@ -93,7 +93,7 @@ export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
         metrics.ignored.inc({ cause });
         return undefined;
       }
-      return (await findKnown(connection, nativeId)) ?? discover(connection, nativeId, cause);
+      return (await findExisting(connection, nativeId)) ?? discover(connection, nativeId, cause);
     },
   };
 }

@@ -17,7 +17,7 @@ export function createReportNews(database: Database, publisher: Publisher, owner
   let held: readonly string[] = [];
   let count = 0;
 
-  const tellSingly = async (keys: readonly string[]) => {
+  const publishSingly = async (keys: readonly string[]) => {
     // All in one turn: one command for the backplane.
     await Promise.all((await readSessions(database, keys)).map((record) => publisher.sessionSingle(record)));
   };
@@ -27,9 +27,9 @@ export function createReportNews(database: Database, publisher: Publisher, owner
       count += keys.length;
       held = [...held, ...keys];
       if (count < many) return;
-      const untold = held;
+      const pending = held;
       held = [];
-      await tellSingly(untold);
+      await publishSingly(pending);
     },
     end: async () => {
       if (count < many) await publisher.sessions(held);

@@ -4,7 +4,7 @@
  */
 import type { Message, TaskKind } from '@relay/protocol';
 
-export interface Asked {
+export interface SearchedTask {
   kind: TaskKind;
   /**
    * The uuid of the task's message, at a daemon that keeps uuids: then equal text proves nothing. Absent for any other
@@ -26,7 +26,7 @@ export interface Asked {
   /**
    * When the last event of the task arrived, by the relay's clock; absent before the first event on this connection.
    */
-  heardAtMs?: number | undefined;
+  lastEventAtMs?: number | undefined;
 }
 
 export interface Answer {
@@ -49,29 +49,29 @@ const clockMs = 60_000;
 
 const isSame = (one: string, other: string) => one.trim() === other.trim();
 const timeOf = ({ timestamp }: { timestamp: string }) => Date.parse(timestamp);
-const isOld = (message: Message, { sentAtMs }: Asked) => timeOf(message) < sentAtMs - clockMs;
+const isOld = (message: Message, { sentAtMs }: SearchedTask) => timeOf(message) < sentAtMs - clockMs;
 
 /** Where the turn of this task begins in the page: the index of its instruction, -1 for a page that is all of it. Undefined: not here. */
-function beginning({ messages, hasMore }: Page, asked: Asked): number | undefined {
-  if (asked.uuid !== undefined) {
-    const at = messages.findIndex(({ uuid }) => uuid === asked.uuid);
+function beginning({ messages, hasMore }: Page, task: SearchedTask): number | undefined {
+  if (task.uuid !== undefined) {
+    const at = messages.findIndex(({ uuid }) => uuid === task.uuid);
     return at < 0 ? undefined : at;
   }
   const last = messages.findLastIndex(({ role }) => role === 'USER');
-  const words = asked.instruction.trim();
+  const words = task.instruction.trim();
   const exact =
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
   // A local message came later: the same text from long ago belongs to another turn.
-  if (exact >= 0) return exact === last || !isOld(messages[exact]!, asked) ? exact : undefined;
-  const { said = '' } = asked;
-  const known =
+  if (exact >= 0) return exact === last || !isOld(messages[exact]!, task) ? exact : undefined;
+  const { said = '' } = task;
+  const partial =
     words !== '' || said === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, said));
-  if (known >= 0) return messages.findLastIndex(({ role }, at) => at < known && role === 'USER');
+  if (partial >= 0) return messages.findLastIndex(({ role }, at) => at < partial && role === 'USER');
   // Some daemons wrap the text they forward, and the relay deletes the text of a completed task.
-  const wrapped = last >= 0 && !isOld(messages[last]!, asked) && messages[last]!.content.includes(words);
+  const wrapped = last >= 0 && !isOld(messages[last]!, task) && messages[last]!.content.includes(words);
   if (wrapped) return last;
   // A session that the task began starts with its turn.
-  if (asked.kind === 'start' && !hasMore) return messages.findIndex(({ role }) => role === 'USER');
+  if (task.kind === 'start' && !hasMore) return messages.findIndex(({ role }) => role === 'USER');
   return undefined;
 }
 
@@ -80,18 +80,18 @@ function beginning({ messages, hasMore }: Page, asked: Asked): number | undefine
  * task. The previous task can have the same text, so the match must follow its answer, or be later by both clocks.
  * `aheadMs`: minimum by which the daemon's clock is ahead.
  */
-export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
+export function hasArrived(page: Page, task: SearchedTask, aheadMs: number): boolean {
   const { messages } = page;
-  const from = beginning(page, asked);
+  const from = beginning(page, task);
   if (from === undefined || from < 0) return false;
-  const { uuid, kind, previous, sentAtMs } = asked;
+  const { uuid, kind, previous, sentAtMs } = task;
   if (uuid !== undefined) return true;
   // The history stores each of several texts separately.
   const isPrevious = ({ role, content }: Message) =>
     role === 'AGENT' && content.trim() !== '' && previous.trimEnd().endsWith(content.trimEnd());
   const before = messages.findLastIndex(isPrevious);
   if (before >= 0) return before < from;
-  const sinceMs = asked.previousEndedAtMs ?? (kind === 'start' ? sentAtMs - clockMs : sentAtMs);
+  const sinceMs = task.previousEndedAtMs ?? (kind === 'start' ? sentAtMs - clockMs : sentAtMs);
   return timeOf(messages[from]!) - aheadMs >= sinceMs;
 }
 
@@ -99,32 +99,32 @@ export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
  * The agent's last message on this instruction; undefined if it is missing from the page, or if the agent continued
  * after it.
  */
-export function answerIn(page: Page, asked: Asked): Answer | undefined {
+export function answerIn(page: Page, task: SearchedTask): Answer | undefined {
   const { messages } = page;
-  const from = beginning(page, asked);
+  const from = beginning(page, task);
   if (from === undefined) return undefined;
   const next = messages.findIndex(
-    ({ role, uuid }, at) => at > from && role === 'USER' && asked.steers?.includes(uuid) !== true,
+    ({ role, uuid }, at) => at > from && role === 'USER' && task.steers?.includes(uuid) !== true,
   );
   const turn = messages.slice(from + 1, next < 0 ? undefined : next);
-  const said = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
-  if (!said) return undefined;
+  const last = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
+  if (!last) return undefined;
   // This turn contains the previous task's answer: that task had the same text, and went on after its question was
   // withdrawn.
-  const isPrevious = (text: string) => asked.previous.trim() !== '' && isSame(text, asked.previous);
-  if (turn.slice(0, turn.indexOf(said)).some(({ role, content }) => role === 'AGENT' && isPrevious(content)))
+  const isPrevious = (text: string) => task.previous.trim() !== '' && isSame(text, task.previous);
+  if (turn.slice(0, turn.indexOf(last)).some(({ role, content }) => role === 'AGENT' && isPrevious(content)))
     return undefined;
   const instruction = messages[from];
   if (instruction) {
     // The user sent the same text twice, and the daemon kept only the first: this is the previous turn.
-    if (isOld(instruction, asked) && isPrevious(said.content)) return undefined;
+    if (isOld(instruction, task) && isPrevious(last.content)) return undefined;
     // Use the daemon's clock, calibrated by the instruction: a message older than a later event is not the last one.
-    const saidAtMs = timeOf(said) - (timeOf(instruction) - asked.sentAtMs);
-    if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;
+    const lastAtMs = timeOf(last) - (timeOf(instruction) - task.sentAtMs);
+    if (task.lastEventAtMs !== undefined && lastAtMs < task.lastEventAtMs) return undefined;
   }
-  const { uuid, content, timestamp } = said;
+  const { uuid, content, timestamp } = last;
   const earlier = turn
-    .slice(0, turn.indexOf(said))
+    .slice(0, turn.indexOf(last))
     .filter(({ role, content }) => role === 'AGENT' && content.trim() !== '');
   return { uuid, content, timestamp, length: turn.length, earlier };
 }
@@ -140,7 +140,7 @@ export interface Circumstances {
   listed: boolean;
   /** Its newest report marks the session as active. Often this only means "touched a moment ago". */
   active: boolean;
-  /** Nothing is asked after this page. */
+  /** No page follows. */
   last: boolean;
 }
 

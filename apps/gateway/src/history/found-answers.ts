@@ -41,7 +41,7 @@ export interface FoundAnswers {
    * Adds the text of an outcome that the daemon reported without one. `always`: publishes it even if the task did not
    * change.
    */
-  addText(connection: DaemonConnection, asked: AskedTask, answer: Answer, always: boolean): Promise<void>;
+  addText(connection: DaemonConnection, task: AskedTask, answer: Answer, always: boolean): Promise<void>;
 }
 
 export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
@@ -57,8 +57,8 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     // Publish all texts of the turn, in order, except those already published live.
     for (const { uuid, content, timestamp } of await speech.unsaid(connection, record, earlier, sinceMs))
       await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
-    const said = message(uuid, 'AGENT', content, timestamp);
-    await speech.sayEnd(connection, record, said, { ...(sinceMs !== undefined && { sinceMs }) });
+    const last = message(uuid, 'AGENT', content, timestamp);
+    await speech.sayEnd(connection, record, last, { ...(sinceMs !== undefined && { sinceMs }) });
     await publisher.markSaid(record.ownerId, record.key, { uuid });
     await publisher.session(record);
   };
@@ -67,10 +67,10 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     complete: async (connection, taskId, answer) => {
       const { tasks } = connection;
       const completed = await withOwned(database, connection, async (tx) => {
-        const asked = await findAskedTask(tx, taskId);
+        const task = await findAskedTask(tx, taskId);
         // An earlier connection completed it first: do not complete it again.
-        if (!asked || asked.ended) return undefined;
-        const { sessionKey } = asked;
+        if (!task || task.ended) return undefined;
+        const { sessionKey } = task;
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
         const notification = { sessionKey, cause: 'done', taskId, windowMs: config.dedupeWindowMs } as const;
         const notified = ended === 'ended' && (await addNotification(tx, notification));
@@ -89,16 +89,16 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     },
     correct: async (connection, taskId, answer) => {
       const corrected = await withOwned(database, connection, async (tx) => {
-        const asked = await findAskedTask(tx, taskId);
+        const task = await findAskedTask(tx, taskId);
         // A late event of the daemon counts more.
-        if (!asked?.doubtful) return undefined;
+        if (!task?.doubtful) return undefined;
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
-        const [record] = await readSessions(tx, [asked.sessionKey]);
-        return { ended, record, said: asked.said };
+        const [record] = await readSessions(tx, [task.sessionKey]);
+        return { ended, record, shown: task.said };
       });
       if (!corrected?.record || (corrected.ended !== 'settled' && corrected.ended !== 'resumed')) return;
       // Apps already got the text through a late event.
-      if (corrected.said.trim() === answer.content.trim()) await publisher.session(corrected.record);
+      if (corrected.shown.trim() === answer.content.trim()) await publisher.session(corrected.record);
       else await publish(connection, corrected.record, answer, undefined);
     },
     addText: async (connection, { id: taskId, sessionKey, sentAtMs }, answer, always) => {

@@ -15,7 +15,7 @@ import type { RelayConfig } from '@relay/config';
 import { type AskedTask, findAskedTask, forgetInstruction } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
-import { type Answer, type Asked, type Page, answerIn, hasArrived, isEnd } from './answer.ts';
+import { type Answer, type SearchedTask, type Page, answerIn, hasArrived, isEnd } from './answer.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import { type FoundAnswerDeps, createFoundAnswers } from './found-answers.ts';
 import type { History } from './history.ts';
@@ -113,16 +113,18 @@ function createReader(history: History) {
   return async <T extends object | true>(
     connection: DaemonConnection,
     task: AskedTask | undefined,
-    find: (page: Page, task: Asked) => T | undefined,
+    find: (page: Page, task: SearchedTask) => T | undefined,
   ): Promise<Reading<T>> => {
     if (!task || task.placeholder) return 'unread';
-    const asked: AskedTask & Asked = connection.can('transcript') ? { ...task, uuid: userItemUuid(task.id) } : task;
-    const few = await history.page(connection, asked.nativeId, fewMessages);
+    const searched: AskedTask & SearchedTask = connection.can('transcript')
+      ? { ...task, uuid: userItemUuid(task.id) }
+      : task;
+    const few = await history.page(connection, searched.nativeId, fewMessages);
     if (!few) return 'unread';
-    const found = find(few, asked);
+    const found = find(few, searched);
     if (found !== undefined || !few.hasMore) return found ?? 'absent';
-    const many = await history.page(connection, asked.nativeId, limits.historyPage);
-    return many ? (find(many, asked) ?? 'absent') : 'unread';
+    const many = await history.page(connection, searched.nativeId, limits.historyPage);
+    return many ? (find(many, searched) ?? 'absent') : 'unread';
   };
 }
 
@@ -178,8 +180,8 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
         completedEarlier(connection, task);
         return 'over';
       }
-      const { lastEventAtMs: heardAtMs } = search;
-      const reading = await read(connection, task, (page, asked) => answerIn(page, { ...asked, heardAtMs }));
+      const { lastEventAtMs } = search;
+      const reading = await read(connection, task, (page, searched) => answerIn(page, { ...searched, lastEventAtMs }));
       if (!isCurrent(connection, search)) return 'over';
       const now = answerOf(reading);
       const listed = evidence.isListed(taskId);
@@ -214,7 +216,7 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
         const reading = await read(
           connection,
           task,
-          (page, asked) => hasArrived(page, asked, clockAheadMs) || undefined,
+          (page, searched) => hasArrived(page, searched, clockAheadMs) || undefined,
         );
         // A frame might have named it since, or this connection wrote it after a give-back.
         if (!connection.live || entry?.state !== 'sent' || tasks.get(id) !== entry) return 'over';

@@ -39,7 +39,7 @@ export interface Outcomes {
   /** A session changed at the daemon: repeats the searches for its task, immediately if a turn completed. */
   stirred(connection: DaemonConnection, sessionKey: string, isCompletion: boolean): void;
   /** A task completed without a text: shows the text from the history. */
-  ofWordless(connection: DaemonConnection, asked: AskedTask, failed?: boolean): void;
+  ofWordless(connection: DaemonConnection, task: AskedTask, failed?: boolean): void;
 }
 
 export function createOutcomes(deps: SearchDeps): Outcomes {

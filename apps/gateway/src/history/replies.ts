@@ -70,8 +70,8 @@ export function settingsReply(
   { settings, as_of: asOf, can, error, code }: FromDaemon<'settings_response' | 'agent_settings_response'>,
   kind: 'session_settings' | 'agent_settings',
 ): Reply {
-  const known = settingCodes.find((name) => name === code);
-  if (known && error) return { v: 1, kind: 'failure', code: known, error: cutText(error, 1024) };
+  const listed = settingCodes.find((name) => name === code);
+  if (listed && error) return { v: 1, kind: 'failure', code: listed, error: cutText(error, 1024) };
   if (error || !settings) return answeredBadly(error);
   if (Buffer.byteLength(JSON.stringify(settings)) > settingLimits.bytes) return answeredTooMuch;
   return { v: 1, kind, settings, ...(asOf === undefined ? {} : { asOf }), ...(can === undefined ? {} : { can }) };
@@ -142,8 +142,8 @@ function recent(messages: unknown): Summary['recentMessages'] {
   return (messages as unknown[]).slice(-summaryMessagesMax).flatMap((one) => {
     const { role, content } = (typeof one === 'object' && one !== null ? one : {}) as Record<string, unknown>;
     if (typeof content !== 'string') return [];
-    const known = messageRoles.find((name) => name === String(role).toUpperCase()) ?? 'SYSTEM';
-    return [{ role: known, content: cutText(content, summaryTextBytes) }];
+    const listed = messageRoles.find((name) => name === String(role).toUpperCase()) ?? 'SYSTEM';
+    return [{ role: listed, content: cutText(content, summaryTextBytes) }];
   });
 }
 
@@ -195,11 +195,11 @@ const fileSentences: Readonly<Record<(typeof fileCodes)[number], string>> = {
 /** The reply, and the text that follows its head. */
 export function filesReply(frame: FileAnswer): Reply | WithRest {
   const { type, request_id: _id, code, error, ...fields } = frame;
-  const known = fileCodes.find((name) => name === code);
-  if (known) {
+  const listed = fileCodes.find((name) => name === code);
+  if (listed) {
     const { scopes } = fields as { scopes?: readonly string[] | null };
     const instead = scopes ? { scopes: scopes.slice(0, 16) } : {};
-    return { v: 1, kind: 'failure', code: known, error: fileSentences[known], ...instead };
+    return { v: 1, kind: 'failure', code: listed, error: fileSentences[listed], ...instead };
   }
   const isWhole = needed[type].every(
     (name) =>
@@ -230,13 +230,13 @@ const transferSentences = {
 } as const;
 
 export function transferReply({ received, done, name, sha256, code, error }: FromDaemon<'file_result'>): Reply {
-  const known = (Object.keys(transferSentences) as (keyof typeof transferSentences)[]).find((one) => one === code);
-  if (known)
+  const listed = (Object.keys(transferSentences) as (keyof typeof transferSentences)[]).find((one) => one === code);
+  if (listed)
     return {
       v: 1,
       kind: 'failure',
-      code: known,
-      error: transferSentences[known],
+      code: listed,
+      error: transferSentences[listed],
       ...(typeof received === 'number' ? { received } : {}),
     };
   if (error || typeof received !== 'number') return answeredBadly(error);

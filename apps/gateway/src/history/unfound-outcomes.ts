@@ -15,7 +15,7 @@ interface UnfoundEndDeps {
   unnamed: Unnamed;
 }
 
-/** First tasks in doubt whose sessions are asked for on a connection: the newest ones. */
+/** First tasks in doubt whose sessions a connection searches: the newest ones. */
 const maxDoubtful = 20;
 
 /**
@@ -30,8 +30,8 @@ export function createUnfoundEnds({ database, outcomes, unnamed }: UnfoundEndDep
     const idsOf = (lack: string) => ends.flatMap(({ taskId, lacks }) => (lacks === lack ? taskId : []));
     if (idsOf('unnamed').length > 0) unnamed.look(connection);
     for (const id of idsOf('wordless')) {
-      const asked = await findAskedTask(database, id);
-      if (asked?.instruction) outcomes.ofWordless(connection, asked);
+      const task = await findAskedTask(database, id);
+      if (task?.instruction) outcomes.ofWordless(connection, task);
     }
     for (const id of idsOf('doubtful').slice(-maxDoubtful)) await unnamed.named(connection, id);
   };

@@ -102,10 +102,10 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
 
   return {
     named: async (connection, taskId) => {
-      const asked = await findAskedTask(database, taskId);
-      if (!asked?.doubtful || asked.placeholder || asked.kind !== 'start') return;
-      const first = await firstMessage(connection, asked.nativeId);
-      const isOwn = first && Date.parse(first.timestamp) >= asked.sentAtMs - clockMs;
+      const task = await findAskedTask(database, taskId);
+      if (!task?.doubtful || task.placeholder || task.kind !== 'start') return;
+      const first = await firstMessage(connection, task.nativeId);
+      const isOwn = first && Date.parse(first.timestamp) >= task.sentAtMs - clockMs;
       if (isOwn) outcomes.ofFound(connection, taskId, first.content);
     },
     look: (connection) => {
@@ -134,9 +134,9 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
 
 /** The task that this message began. Among several with the same text, the one written nearest to it. */
 function startOf(starts: readonly UnnamedStart[], { content, timestamp }: Message): UnnamedStart | undefined {
-  const saidAtMs = Date.parse(timestamp);
-  const far = ({ sentAtMs }: UnnamedStart) => Math.abs(saidAtMs - sentAtMs);
+  const firstAtMs = Date.parse(timestamp);
+  const far = ({ sentAtMs }: UnnamedStart) => Math.abs(firstAtMs - sentAtMs);
   return starts
-    .filter((start) => saidAtMs >= start.sentAtMs - clockMs && firstWordsOf(start.key, content) === start.firstWords)
+    .filter((start) => firstAtMs >= start.sentAtMs - clockMs && firstWordsOf(start.key, content) === start.firstWords)
     .sort((one, other) => far(one) - far(other))[0];
 }

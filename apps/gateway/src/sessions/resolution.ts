@@ -35,5 +35,5 @@ export async function publishResolution(
   await publisher.session(record, resolved.previousId);
   await watching
     .sync(connection, record.key)
-    .catch((error: unknown) => connection.logger.warn({ err: error }, 'the daemon was not told what to watch'));
+    .catch((error: unknown) => connection.logger.warn({ err: error }, 'the watch of a session could not be sent'));
 }

@@ -24,8 +24,8 @@ export const isEnding = (event: DaemonEvent): event is Ending =>
  */
 export function endMessage(event: Ending, now: Date): Message {
   const at = now.toISOString();
-  const asked = event.event_type === 'WAIT_FOR_USER' ? event.question?.uuid : undefined;
-  const uuid = event.message_uuid || asked || endItemUuid(event.task_id ?? '', event.event_type);
+  const questionUuid = event.event_type === 'WAIT_FOR_USER' ? event.question?.uuid : undefined;
+  const uuid = event.message_uuid || questionUuid || endItemUuid(event.task_id ?? '', event.event_type);
   if (event.event_type === 'TASK_COMPLETE') return message(uuid, 'AGENT', event.result, at);
   if (event.event_type === 'ERROR') return message(uuid, 'SYSTEM', event.error, at);
   return message(uuid, 'AGENT', question(event), at);
@@ -38,7 +38,7 @@ export interface Speech {
   sayEnd(
     connection: DaemonConnection,
     record: SessionRecord,
-    said: Message,
+    last: Message,
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
   /** Returns the texts of a turn, given in their order, that apps do not have since `sinceMs`. */
@@ -76,14 +76,14 @@ export function createSpeech(publisher: Publisher): Speech {
       if (connection.can('transcript')) await publisher.sayOnce(of, spoken);
       else await publisher.say(of, spoken, uuids);
     },
-    sayEnd: (connection, record, said, end) => {
+    sayEnd: (connection, record, last, end) => {
       const of = conversation(connection, record);
-      return connection.can('transcript') ? publisher.sayOnce(of, said) : publisher.sayEnd(of, said, end);
+      return connection.can('transcript') ? publisher.sayOnce(of, last) : publisher.sayEnd(of, last, end);
     },
     unsaid: (connection, record, texts, sinceMs) => publisher.unsaid(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
-      const said = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
-      return publisher.say(conversation(connection, record), said);
+      const shown = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
+      return publisher.say(conversation(connection, record), shown);
     },
     transcript: (record, event, entry) => {
       const { task_id: taskId, ops } = event;

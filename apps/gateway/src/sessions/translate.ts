@@ -98,7 +98,7 @@ export function progress(event: { action: string; target?: string | null | undef
   };
 }
 
-interface Asked {
+interface Waiting {
   prompt: string;
   result?: string | null | undefined;
   context?: string | object | null | undefined;
@@ -106,13 +106,13 @@ interface Asked {
 }
 
 /** The printable context; an object is not readable for people. */
-const contextOf = ({ context }: Asked): string => (typeof context === 'string' ? context : '');
+const contextOf = ({ context }: Waiting): string => (typeof context === 'string' ? context : '');
 
 /** A question as a message: its full text, else the prompt, followed by its context. */
-export function question(event: Asked): string {
-  const asked = event.result || event.prompt;
+export function question(event: Waiting): string {
+  const text = event.result || event.prompt;
   const context = contextOf(event);
-  return context && !asked.includes(context) ? [asked, context].filter((text) => text !== '').join('\n\n') : asked;
+  return context && !text.includes(context) ? [text, context].filter((part) => part !== '').join('\n\n') : text;
 }
 
 /**
@@ -121,7 +121,7 @@ export function question(event: Asked): string {
  * answers by text.
  */
 export function prompt(
-  event: Asked & { question?: Question | null | undefined },
+  event: Waiting & { question?: Question | null | undefined },
   taskId: string,
   now: Date,
 ): NamedPrompt {
@@ -136,13 +136,13 @@ export function prompt(
     id: String(index + 1),
     label: cutText(label, limits.promptOptionCharacters),
   }));
-  const asked = { title: shown.prompt, options };
+  const named = { title: shown.prompt, options };
   return {
-    id: questionUuid(taskId, asked),
+    id: questionUuid(taskId, named),
     ...shown,
     options,
     text: true,
-    digest: questionDigest(asked),
+    digest: questionDigest(named),
     at: now.toISOString(),
   };
 }
@@ -150,8 +150,8 @@ export function prompt(
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** A question that its daemon names, for apps. Its subject is left out where it is too large to show. */
-export function namedPrompt(asked: Question, now: Date): NamedPrompt {
-  const { uuid, title, kind, options, text, subject, fields, person, expires, digest } = asked;
+export function namedPrompt(question: Question, now: Date): NamedPrompt {
+  const { uuid, title, kind, options, text, subject, fields, person, expires, digest } = question;
   const isLarge = JSON.stringify(subject ?? null).length > transcriptLimits.questionBytes;
   return {
     id: uuid,
@@ -164,7 +164,7 @@ export function namedPrompt(asked: Question, now: Date): NamedPrompt {
     ...(isAbsent(fields) ? {} : { fields }),
     ...(person === true ? { person } : {}),
     ...(isAbsent(expires) ? {} : { expires }),
-    digest: digest ?? questionDigest(asked),
+    digest: digest ?? questionDigest(question),
     at: now.toISOString(),
   };
 }
@@ -290,6 +290,6 @@ export function slashCommands(commands: readonly SlashCommand[]): SlashCommand[]
 
 /** Roles can grow; apps get an unknown role as a system message. */
 function role(text: string): MessageRole {
-  const known = text.toUpperCase();
-  return (messageRoles as readonly string[]).includes(known) ? (known as MessageRole) : 'SYSTEM';
+  const upper = text.toUpperCase();
+  return (messageRoles as readonly string[]).includes(upper) ? (upper as MessageRole) : 'SYSTEM';
 }

@@ -30,7 +30,7 @@ const maxOpen = 200;
 type OpenSessions = Pick<Shared, 'take' | 'put'>;
 
 export function createWatching(database: Database, backplane: OpenSessions, openMs: number): Watching {
-  const tell = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {
+  const sendWatch = (connection: DaemonConnection, key: string, nativeId: string, filePath: string) => {
     const before = connection.sessions.watching.get(key);
     if (before?.nativeId === nativeId && before.filePath === filePath) return;
     // Daemons find the session by its file: some keep to the first path of a session that they watch.
@@ -38,11 +38,11 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     connection.sessions.watching.set(key, { nativeId, filePath });
     connection.send({ type: 'watch_session', session_id: nativeId, file_path: filePath });
   };
-  const untell = (connection: DaemonConnection, key: string) => {
-    const told = connection.sessions.watching.get(key);
-    if (told === undefined) return;
+  const sendUnwatch = (connection: DaemonConnection, key: string) => {
+    const sent = connection.sessions.watching.get(key);
+    if (sent === undefined) return;
     connection.sessions.watching.delete(key);
-    connection.send({ type: 'unwatch_session', session_id: told.nativeId });
+    connection.send({ type: 'unwatch_session', session_id: sent.nativeId });
   };
 
   const watchedOn = gathered((deviceIds) => watchedOnDevices(database, deviceIds));
@@ -50,8 +50,8 @@ export function createWatching(database: Database, backplane: OpenSessions, open
   const sync = async (connection: DaemonConnection, sessionKey: string) => {
     const [record] = await readSessions(database, [sessionKey]);
     const wanted = record !== undefined && (record.session.watched || connection.sessions.opened.has(sessionKey));
-    if (!wanted) untell(connection, sessionKey);
-    else if (!record.placeholder) tell(connection, sessionKey, record.nativeId, record.filePath);
+    if (!wanted) sendUnwatch(connection, sessionKey);
+    else if (!record.placeholder) sendWatch(connection, sessionKey, record.nativeId, record.filePath);
   };
 
   /** Watched until then, without a word to the daemon. */
@@ -78,10 +78,10 @@ export function createWatching(database: Database, backplane: OpenSessions, open
    * Restores the sessions that apps had open when the previous connection closed, on any instance. Returns the keys.
    */
   const openAgain = async (connection: DaemonConnection): Promise<string[]> => {
-    const known = await backplane.take(openKey(connection)).catch(failed(connection));
-    if (!known) return [];
+    const kept = await backplane.take(openKey(connection)).catch(failed(connection));
+    if (!kept) return [];
     const now = Date.now();
-    const still = (JSON.parse(known) as [key: string, untilMs: number][]).filter(([, untilMs]) => untilMs > now);
+    const still = (JSON.parse(kept) as [key: string, untilMs: number][]).filter(([, untilMs]) => untilMs > now);
     for (const [key, untilMs] of still) hold(connection, key, Math.min(untilMs, now + openMs));
     // Taken to be read: the next connection wants it too.
     await remember(connection);
@@ -90,13 +90,13 @@ export function createWatching(database: Database, backplane: OpenSessions, open
 
   /** Keys of the sessions whose state must be sent to the daemon, for the first time or again. */
   const differing = ({ sessions }: DaemonConnection, watched: readonly WatchedNative[]): string[] => {
-    const untold = watched.filter(({ key, nativeId, filePath }) => {
-      const told = sessions.watching.get(key);
-      return told?.nativeId !== nativeId || told.filePath !== filePath;
+    const unsent = watched.filter(({ key, nativeId, filePath }) => {
+      const sent = sessions.watching.get(key);
+      return sent?.nativeId !== nativeId || sent.filePath !== filePath;
     });
     const keys = new Set(watched.map(({ key }) => key));
     const over = [...sessions.watching.keys()].filter((key) => !keys.has(key) && !sessions.opened.has(key));
-    return [...untold.map(({ key }) => key), ...over];
+    return [...unsent.map(({ key }) => key), ...over];
   };
 
   return {
@@ -118,7 +118,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     resume: async (connection) => {
       const opened = await openAgain(connection);
       for (const { key, nativeId, filePath } of (await watchedOn(connection.deviceId)) ?? []) {
-        tell(connection, key, nativeId, filePath);
+        sendWatch(connection, key, nativeId, filePath);
       }
       for (const key of opened) if (!connection.sessions.watching.has(key)) await sync(connection, key);
     },

@@ -8,13 +8,13 @@ import type { ProgressBoard } from '../sessions/progress.ts';
 
 export interface Cancels {
   /** Forgets a task that was cancelled, and sends `task_cancel`. False when the socket is closing: then it was not sent. */
-  tell(connection: DaemonConnection, taskId: string): boolean;
+  send(connection: DaemonConnection, taskId: string): boolean;
   /** Sends the cancel of every cancelled task that is under way on these connections. A connection without tasks costs nothing. */
   repeat(connections: readonly DaemonConnection[]): Promise<void>;
 }
 
 export function createCancels(database: Database, progress: ProgressBoard): Cancels {
-  const tell: Cancels['tell'] = (connection, taskId) => {
+  const send: Cancels['send'] = (connection, taskId) => {
     // Progress that was not shown yet would bring the task back to life on every screen.
     const entry = connection.tasks.get(taskId);
     if (entry) progress.drop(entry.sessionKey);
@@ -24,7 +24,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
   };
 
   return {
-    tell,
+    send,
     repeat: async (connections) => {
       const holders = new Map<string, DaemonConnection>();
       for (const connection of connections) {
@@ -36,7 +36,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
       for (const id of await cancelledAmong(database, [...devices], [...holders.keys()])) {
         const connection = holders.get(id)!;
         // The command might have arrived in between.
-        if (connection.live && connection.tasks.has(id)) tell(connection, id);
+        if (connection.live && connection.tasks.has(id)) send(connection, id);
       }
     },
   };

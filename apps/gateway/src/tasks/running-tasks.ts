@@ -59,8 +59,8 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
   return {
     recordOf,
     find: async (connection, taskId) => {
-      const known = connection.tasks.get(taskId);
-      if (known) return known;
+      const open = connection.tasks.get(taskId);
+      if (open) return open;
       const found = await findDeviceTask(database, connection.deviceId, taskId);
       if (!found) return undefined;
       if (found.state !== 'sent' && found.state !== 'running') return { sessionKey: found.sessionKey, ended: true };
@@ -69,8 +69,8 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
     },
     confirm: async (connection, entry, event) => {
       if (entry.state === 'running') {
-        const known = await recordOf(connection, entry);
-        if (known && keepsName(event, known)) return known;
+        const current = await recordOf(connection, entry);
+        if (current && keepsName(event, current)) return current;
       }
       const wasSent = entry.state === 'sent';
       const nativeId = nativeIdOf(event);
@@ -88,8 +88,8 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
       entry.state = 'running';
       if (!record) return undefined;
       if (wasSent) metrics.tasks.inc({ state: 'running' });
-      const known = connection.tasks.get(entry.id);
-      if (known) Object.assign(known, { record, sessionKey: record.key });
+      const open = connection.tasks.get(entry.id);
+      if (open) Object.assign(open, { record, sessionKey: record.key });
       if (resolved?.previousId !== undefined) await publishResolution(deps, connection, record, resolved);
       else if (wasSent) await publisher.session(record);
       return record;

@@ -36,8 +36,8 @@ export function createUnsupported({ config, database, publisher, metrics, notify
     });
     if (ended !== 'ended' || !record) return;
     metrics.tasks.inc({ state: 'failed' });
-    const said = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
-    await publisher.sayEnd(conversation(connection, record), said);
+    const reason = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
+    await publisher.sayEnd(conversation(connection, record), reason);
     await publisher.session(record);
     if (notified) notify();
   };
