@@ -28,7 +28,6 @@ import { Presence } from './door/presence.ts';
 import { ProgressBoard } from './sessions/progress.ts';
 import { startSweeps } from './fleet/sweep.ts';
 import { createTaskWriter } from './tasks/tasks-out.ts';
-import { createUnsupported } from './tasks/unsupported.ts';
 import { createWatching } from './sessions/watching.ts';
 
 export type { GatewayDeps } from './door/deps.ts';
@@ -67,9 +66,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const forget = (deviceId: string) => deviceVerifier.forget(deviceId);
   let closing = false;
 
-  const unsupported = createUnsupported({ config, database, publisher, metrics, notify });
   const cancels = createCancels(database, progress);
-  const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported, wakeOwner: wake });
+  const writer = createTaskWriter({ config, database, publisher, metrics, cancels, notify, wakeOwner: wake });
   const watching = createWatching(database, backplane, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const balance = new Balance(backplane);

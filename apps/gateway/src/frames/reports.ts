@@ -2,14 +2,20 @@
 import { createHash } from 'node:crypto';
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
-import { type Database, type SessionFacts, applyReport, saveReportHash, withOwned } from '@relay/database';
+import {
+  type Database,
+  type SessionFacts,
+  applyReport,
+  readSessions,
+  saveReportHash,
+  withOwned,
+} from '@relay/database';
 import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { FairShare } from './fair-share.ts';
 import type { HeldSessions } from './held-sessions.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { countLeftOut, readingOf } from './native-sessions.ts';
-import { createReportNews } from './report-news.ts';
 import type { Status } from './status.ts';
 import { newestFirst, reportFacts } from '../sessions/translate.ts';
 import type { Unnamed } from '../history/unnamed.ts';
@@ -139,4 +145,41 @@ async function inParts<T>(
     if (!(await work(items.slice(start, start + together), isLast))) return false;
     if (isLast) return true;
   }
+}
+
+/** From this many changes in one report, clients that understand `sessions_changed` get it instead of each session. */
+const many = 50;
+
+/** Publishes the sessions that a report changed: each by itself, or, from 50 on, that many did (rules, 11.10). */
+interface ReportNews {
+  /** These sessions changed in the database. Calls must not repeat keys of earlier calls. */
+  add(keys: readonly string[]): Promise<void>;
+  /** Publishes the rest; the last call. */
+  end(): Promise<void>;
+}
+
+function createReportNews(database: Database, publisher: Publisher, ownerId: string): ReportNews {
+  /** Held back until it is known whether there are many; then empty for good. */
+  let held: readonly string[] = [];
+  let count = 0;
+
+  const publishSingly = async (keys: readonly string[]) => {
+    // All in one turn: one command for the backplane.
+    await Promise.all((await readSessions(database, keys)).map((record) => publisher.sessionSingle(record)));
+  };
+
+  return {
+    add: async (keys) => {
+      count += keys.length;
+      held = [...held, ...keys];
+      if (count < many) return;
+      const pending = held;
+      held = [];
+      await publishSingly(pending);
+    },
+    end: async () => {
+      if (count < many) await publisher.sessions(held);
+      else await publisher.append(ownerId, { type: 'sessions_changed', count }, 'x');
+    },
+  };
 }

@@ -3,16 +3,27 @@
  * again, so a task reaches a daemon at most once (rules, 2.1). A task whose claim the database lost (rules, 15.6) is not written again if
  * this connection shows that the daemon has it. One run at a time per connection; a wake-up during a run causes one more run.
  */
-import { type Publisher } from '@relay/attention';
-import { type ClaimedTask, type Database, attachedOf, timeOfUlid } from '@relay/database';
-import { imageSupport } from '@relay/protocol';
+import { randomUUID } from 'node:crypto';
+import { type Publisher, message } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
+import {
+  type ClaimedTask,
+  type Database,
+  addNotification,
+  attachedOf,
+  endTask,
+  readSessions,
+  timeOfUlid,
+  withDevice,
+} from '@relay/database';
+import { imageSupport, taskErrors } from '@relay/protocol';
 import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { outlast } from '../connection/outage.ts';
+import { conversation } from '../sessions/speech.ts';
 import { createTaskClaims } from './task-claims.ts';
 import { type Attached, taskFrame } from './task-frames.ts';
-import type { Unsupported } from './unsupported.ts';
 
 export interface TaskWriter {
   /**
@@ -33,12 +44,12 @@ export interface TaskWriter {
 }
 
 interface TaskWriterDeps {
+  config: Pick<RelayConfig, 'dedupeWindowMs'>;
   database: Database;
   publisher: Publisher;
   metrics: GatewayMetrics;
   cancels: Cancels;
-  /** Fails a claimed task whose images or files this daemon does not support. */
-  unsupported: Unsupported;
+  notify: () => void;
   /** Makes the instance that owns the device write due tasks. */
   wakeOwner: (deviceId: string) => void;
 }
@@ -54,7 +65,8 @@ const remember = ({ tasks, fence }: DaemonConnection, task: ClaimedTask, more: {
   });
 
 export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
-  const { database, publisher, metrics, cancels, unsupported } = deps;
+  const { database, publisher, metrics, cancels } = deps;
+  const unsupported = createUnsupported(deps);
   const claims = createTaskClaims(database);
   const running = new WeakMap<DaemonConnection, { again: boolean; woken: boolean; done: Promise<void> }>();
 
@@ -179,4 +191,31 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
   };
 
   return { drain, resume, hasOpenClaim: claims.isOpen };
+}
+
+type Code = 'NOT_SUPPORTED_BY_DEVICE' | 'AGENT_NOT_OFFERED';
+type Unsupported = (connection: DaemonConnection, task: ClaimedTask, code: Code) => Promise<void>;
+
+/**
+ * The relay accepted a message with images, or for an agent, because the daemon declared support, but the daemon that
+ * connected since lacks it. The relay does not send it: it would mean something else, or reach another agent. The task
+ * fails, and the user learns why.
+ */
+function createUnsupported({ config, database, publisher, metrics, notify }: TaskWriterDeps): Unsupported {
+  return async (connection, { id: taskId, sessionKey }, code) => {
+    const error = taskErrors[code];
+    const { notified, ended, record } = await withDevice(database, connection.deviceId, async (tx) => {
+      const ended = await endTask(tx, taskId, { kind: 'failed', code, error });
+      const notification = { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs } as const;
+      const notified = ended === 'ended' && (await addNotification(tx, notification));
+      const [record] = await readSessions(tx, [sessionKey]);
+      return { notified, ended, record };
+    });
+    if (ended !== 'ended' || !record) return;
+    metrics.tasks.inc({ state: 'failed' });
+    const reason = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
+    await publisher.sayEnd(conversation(connection, record), reason);
+    await publisher.session(record);
+    if (notified) notify();
+  };
 }
