@@ -7,50 +7,80 @@ import {
   type Command,
   type FromDaemon,
   type Reply,
+  type ToDaemon,
   type ToDaemonFrame,
   limits,
 } from '@relay/protocol';
 import type { Received } from '../connection/connection.ts';
 import * as replies from './replies.ts';
 
-/** The types of the frames that answer each question. */
-interface Answers {
-  history: 'messages';
-  ask_context: 'usage_response' | 'context_response';
-  ask_summary: 'context_response';
-  ask_settings: 'settings_response';
-  ask_agent_settings: 'agent_settings_response';
-  ask_content: 'content_response';
-  ask_folders: 'folders';
-  ask_search: 'search_response';
-  ask_files: 'changes' | 'diff' | 'files' | 'file';
-  ask_pong: 'pong';
-  ask_spending: 'spending_response';
-  release: 'force_quit_result';
-  ask_desk: 'desk_response';
-  send_file: 'file_result';
-  send_piece: 'file_result';
-}
-type Kind = keyof Answers;
-type AskedAs<K extends Kind> = Extract<Command, { kind: K }>;
-export type Question = AskedAs<Kind>;
-export type AnswerType = Answers[Kind];
+/** The type of the frame that answers each frame. */
+const answers = {
+  get_messages: 'messages',
+  usage_request: 'usage_response',
+  context_request: 'context_response',
+  settings_request: 'settings_response',
+  agent_settings_request: 'agent_settings_response',
+  content_request: 'content_response',
+  get_folders: 'folders',
+  search_request: 'search_response',
+  get_changes: 'changes',
+  get_diff: 'diff',
+  get_files: 'files',
+  get_file: 'file',
+  ping: 'pong',
+  spending_request: 'spending_response',
+  force_quit_session: 'force_quit_result',
+  desk_request: 'desk_response',
+  file_open: 'file_result',
+  file_piece: 'file_result',
+} as const;
+export type AnswerType = (typeof answers)[keyof typeof answers];
 export type Answer = FromDaemon<AnswerType>;
+export const answerTypes = [...new Set(Object.values(answers))];
+
+/** The frames of each question. */
+interface Frames {
+  history: 'get_messages';
+  ask_context: 'usage_request' | 'context_request';
+  ask_summary: 'context_request';
+  ask_settings: 'settings_request';
+  ask_agent_settings: 'agent_settings_request';
+  ask_content: 'content_request';
+  ask_folders: 'get_folders';
+  ask_search: 'search_request';
+  ask_files: 'get_changes' | 'get_diff' | 'get_files' | 'get_file';
+  ask_pong: 'ping';
+  ask_spending: 'spending_request';
+  release: 'force_quit_session';
+  ask_desk: 'desk_request';
+  send_file: 'file_open';
+  send_piece: 'file_piece';
+}
+type Kind = keyof Frames;
+type QuestionOf<K extends Kind> = Extract<Command, { kind: K }>;
+export type Question = QuestionOf<Kind>;
 
 type Can = (capability: Capability) => boolean;
+type Without<F, N extends PropertyKey> = F extends unknown ? Omit<F, N> : never;
 /** A frame without its ids, which `questionFrame` adds. */
-type Body = ToDaemonFrame extends infer F ? (F extends unknown ? Omit<F, 'request_id' | 'session_id'> : never) : never;
+type Body<K extends Kind> = Without<ToDaemon<Frames[K]>, 'request_id' | 'session_id'>;
 
 interface Row<K extends Kind> {
   /** The capability that the daemon must have declared; absent: every daemon answers. */
-  needs?: Capability | ((can: Can, question: AskedAs<K>) => boolean);
-  frame: (question: AskedAs<K>, can: Can) => Body;
-  answer: Answers[K] | ((question: AskedAs<K>, can: Can) => Answers[K]);
+  needs?: Capability | ((can: Can, question: QuestionOf<K>) => boolean);
+  frame: (question: QuestionOf<K>, can: Can) => Body<K>;
   /** Questions that agree in these fields, and in their session, share a frame. `never`: each has an effect. */
-  same: readonly (keyof AskedAs<K>)[] | 'never' | ((question: AskedAs<K>) => readonly (keyof AskedAs<K>)[] | 'never');
+  same:
+    | readonly (keyof QuestionOf<K>)[]
+    | 'never'
+    | ((question: QuestionOf<K>) => readonly (keyof QuestionOf<K>)[] | 'never');
   /** The deadline in multiples of the configured time; absent: 1. */
   patience?: number;
-  reply: (frame: Received<FromDaemon<Answers[K]>>, question: AskedAs<K>) => Reply | replies.WithRest;
+  reply: (
+    frame: Received<FromDaemon<(typeof answers)[Frames[K]]>>,
+    question: QuestionOf<K>,
+  ) => Reply | replies.WithRest;
 }
 
 /** Drops fields without a value. */
@@ -69,14 +99,12 @@ const table: { readonly [K in Kind]: Row<K> } = {
       ...given({ before_uuid: before, after_uuid: after }),
       ...(parts === true && can('transcript') ? { parts, ...given({ changed }) } : {}),
     }),
-    answer: 'messages',
     same: ['before', 'after', 'changed', 'limit', 'parts'],
     reply: (frame, question) => replies.pageReply(frame, question.parts === true, question),
   },
   ask_context: {
     needs: (can) => can('usage') || can('context'),
     frame: (_, can) => ({ type: can('usage') ? 'usage_request' : 'context_request' }),
-    answer: (_, can) => (can('usage') ? 'usage_response' : 'context_response'),
     same: [],
     reply: (frame) => replies.usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error),
   },
@@ -87,7 +115,6 @@ const table: { readonly [K in Kind]: Row<K> } = {
       type: 'context_request',
       include: { initial_prompt: true, recent_messages: summaryMessages, last_tool_use: true },
     }),
-    answer: 'context_response',
     same: [],
     reply: replies.summaryReply,
   },
@@ -98,7 +125,6 @@ const table: { readonly [K in Kind]: Row<K> } = {
       ...given({ change, known: known || undefined, keep: keep || undefined }),
       ...(can('controls') ? given({ changed_on: changedOn }) : {}),
     }),
-    answer: 'settings_response',
     same: ({ change }) => (change === undefined ? ['known'] : 'never'),
     reply: (frame) => replies.settingsReply(frame, 'session_settings'),
   },
@@ -108,36 +134,31 @@ const table: { readonly [K in Kind]: Row<K> } = {
       type: 'agent_settings_request',
       ...given({ agent_type: agentType, project_path: projectPath, change, changed_on: changedOn }),
     }),
-    answer: 'agent_settings_response',
     same: 'never',
     reply: (frame) => replies.settingsReply(frame, 'agent_settings'),
   },
   ask_content: {
     needs: 'content',
     frame: ({ uuid, name, offset, limit }) => ({ type: 'content_request', uuid, name, offset, limit }),
-    answer: 'content_response',
     same: ['uuid', 'name', 'offset', 'limit'],
     reply: replies.contentReply,
   },
   ask_folders: {
     needs: 'browse',
     frame: ({ path }) => ({ type: 'get_folders', path }),
-    answer: 'folders',
     same: ['path'],
     reply: replies.foldersReply,
   },
   ask_search: {
     needs: 'search',
     frame: ({ query }) => ({ type: 'search_request', query }),
-    answer: 'search_response',
     same: ['query'],
     reply: replies.searchReply,
   },
   ask_files: {
     needs: (can, { about }) => can('changes') && (can('browse') || about === 'changes' || about === 'diff'),
     frame: ({ about, v: _v, kind: _kind, sessionId: _sessionId, ...fields }) =>
-      ({ type: `get_${about}`, ...fields }) as Body,
-    answer: ({ about }) => about,
+      ({ type: `get_${about}`, ...fields }) as Body<'ask_files'>,
     same: ['about', 'scope', 'turn', 'path', 'after', 'from', 'find', 'side', 'offset', 'limit'],
     // A large folder takes longer to compare than a page of history to read.
     patience: 2,
@@ -145,14 +166,12 @@ const table: { readonly [K in Kind]: Row<K> } = {
   },
   ask_pong: {
     frame: () => ({ type: 'ping' }),
-    answer: 'pong',
     same: [],
     reply: () => ({ v: 1, kind: 'device_pong' }),
   },
   ask_spending: {
     needs: 'spending',
     frame: ({ from, to, zone }) => ({ type: 'spending_request', from, to, zone }),
-    answer: 'spending_response',
     same: ['from', 'to', 'zone'],
     reply: replies.spendingReply,
   },
@@ -161,28 +180,24 @@ const table: { readonly [K in Kind]: Row<K> } = {
       type: 'force_quit_session',
       ...(stopTurn === true && can('desk') ? { stop_turn: true } : {}),
     }),
-    answer: 'force_quit_result',
     same: ['stopTurn'],
     reply: replies.releaseReply,
   },
   ask_desk: {
     needs: 'desk',
     frame: ({ letGo }) => ({ type: 'desk_request', let_go: letGo }),
-    answer: 'desk_response',
     same: ['letGo'],
     reply: replies.deskReply,
   },
   send_file: {
     needs: 'files',
     frame: ({ fileId, name, size, mime }) => ({ type: 'file_open', file_id: fileId, name, size, ...given({ mime }) }),
-    answer: 'file_result',
     same: 'never',
     reply: replies.transferReply,
   },
   send_piece: {
     needs: 'files',
     frame: ({ fileId, offset, data }) => ({ type: 'file_piece', file_id: fileId, offset, data }),
-    answer: 'file_result',
     same: 'never',
     reply: replies.transferReply,
   },
@@ -193,43 +208,19 @@ const rowOf = ({ kind }: Question) => table[kind] as unknown as Row<Kind>;
 
 export const isQuestion = (command: Command): command is Question => Object.hasOwn(table, command.kind);
 
-/** The types of all answers. */
-export const answerTypes = Object.keys({
-  messages: true,
-  usage_response: true,
-  context_response: true,
-  settings_response: true,
-  agent_settings_response: true,
-  content_response: true,
-  folders: true,
-  search_response: true,
-  changes: true,
-  diff: true,
-  files: true,
-  file: true,
-  pong: true,
-  spending_response: true,
-  force_quit_result: true,
-  desk_response: true,
-  file_result: true,
-} satisfies Record<AnswerType, true>) as AnswerType[];
-
 /** The frame of a question, and the type of its answer; undefined when the daemon cannot be asked: it would answer something else. */
 export function questionFrame(
   question: Question,
   requestId: string,
   can: Can,
 ): { frame: ToDaemonFrame; answer: AnswerType } | undefined {
-  const { needs, frame, answer } = rowOf(question);
+  const { needs, frame } = rowOf(question);
   const isAble = needs === undefined || (typeof needs === 'function' ? needs(can, question) : can(needs));
   if (!isAble) return undefined;
   const { type, ...fields } = frame(question, can);
   // The answer to a ping names no request: it is for all who ask.
   const ids = type === 'ping' ? {} : { request_id: requestId, ...sessionIn(question) };
-  return {
-    frame: { type, ...ids, ...fields } as ToDaemonFrame,
-    answer: typeof answer === 'function' ? answer(question, can) : answer,
-  };
+  return { frame: { type, ...ids, ...fields } as ToDaemonFrame, answer: answers[type] };
 }
 
 const sessionIn = (question: Question) => ('sessionId' in question ? { session_id: question.sessionId } : {});
