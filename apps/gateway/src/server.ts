@@ -62,7 +62,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     flushMs: config.progressFlushMs,
   });
   const notify = createNotify(backplane, logger);
-  const { tellNamed, wake } = createOwners(backplane, logger, config.commandTimeoutMs);
+  const { requestSearch, wake } = createOwners(backplane, logger, config.commandTimeoutMs);
   const forget = (deviceId: string) => deviceVerifier.forget(deviceId);
   let closing = false;
 
@@ -87,7 +87,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     metrics,
     share,
     notify,
-    tellNamed,
+    requestSearch,
   });
   const sweeps = startSweeps({
     config,

@@ -186,7 +186,7 @@ export class DaemonConnection implements HeartbeatPeer {
   }
 
   /** Counts a frame that need not be decoded. False: there were too many a second, and the connection is closed. */
-  countKnown(type: FromDaemonFrame['type']): boolean {
+  countUndecoded(type: FromDaemonFrame['type']): boolean {
     if (!this.#bucket.take()) {
       this.close('tooMany');
       return false;

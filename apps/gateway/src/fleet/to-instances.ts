@@ -6,13 +6,13 @@ import type { Logger } from '@relay/telemetry';
 /** Messages to the instance that owns a device now, perhaps not the instance that handled its late frame. */
 interface Owners {
   /** A late event named the session of this task. If the message is lost, the outcome stays as it is. */
-  readonly tellNamed: (deviceId: string, taskId: string) => void;
+  readonly requestSearch: (deviceId: string, taskId: string) => void;
   /** Queued tasks are due. If the message is lost, a sweep finds them. */
   readonly wake: (deviceId: string) => void;
 }
 
 export function createOwners(backplane: Pick<Commands, 'route'>, logger: Logger, timeoutMs: number): Owners {
-  const tell = (deviceId: string, command: Command) => {
+  const send = (deviceId: string, command: Command) => {
     backplane
       .route(deviceId, JSON.stringify(command), timeoutMs)
       .catch((error: unknown) =>
@@ -20,8 +20,8 @@ export function createOwners(backplane: Pick<Commands, 'route'>, logger: Logger,
       );
   };
   return {
-    tellNamed: (deviceId, taskId) => tell(deviceId, { v: 1, kind: 'named', taskId }),
-    wake: (deviceId) => tell(deviceId, { v: 1, kind: 'wake' }),
+    requestSearch: (deviceId, taskId) => send(deviceId, { v: 1, kind: 'named', taskId }),
+    wake: (deviceId) => send(deviceId, { v: 1, kind: 'wake' }),
   };
 }
 

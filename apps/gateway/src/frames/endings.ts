@@ -42,7 +42,7 @@ interface EndingDeps {
   transcript: Transcript;
   metrics: GatewayMetrics;
   notify: () => void;
-  tellNamed: (deviceId: string, taskId: string) => void;
+  requestSearch: (deviceId: string, taskId: string) => void;
 }
 
 /** Codes that a daemon can send with the outcome of a task. */
@@ -174,7 +174,7 @@ export function createEndings(deps: EndingDeps): Endings {
         await speech.sayEnd(connection, record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
       // An instance might have crashed after the write and before the publish: publish the state, perhaps twice.
       if (isNew || ended === 'repeated') await deps.publisher.session(record);
-      if (!isNew && resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
+      if (!isNew && resolved?.previousId !== undefined) deps.requestSearch(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);
     await deps.publisher.sessions(others);
     connection.evidence.complete(taskId);

@@ -32,7 +32,7 @@ interface EventDeps {
   prompts: Prompts;
   steers: Steers;
   metrics: GatewayMetrics;
-  tellNamed: (deviceId: string, taskId: string) => void;
+  requestSearch: (deviceId: string, taskId: string) => void;
 }
 
 export interface Events {
@@ -108,7 +108,7 @@ export function createEvents(deps: EventDeps): Events {
     });
     if (!record) return;
     await publishResolution(deps, connection, record, resolved);
-    if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
+    if (resolved?.previousId !== undefined) deps.requestSearch(connection.deviceId, taskId);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE')
       await speech.say(connection, record, event);
     if (event.event_type === 'WARNING') await speech.warn(connection, record, event);

@@ -41,7 +41,7 @@ interface MeaningDeps {
    * A late event named the session of a finished first task: the owner of the device searches its history for the
    * outcome.
    */
-  tellNamed: (deviceId: string, taskId: string) => void;
+  requestSearch: (deviceId: string, taskId: string) => void;
 }
 
 export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status; unnamed: Unnamed } {

@@ -122,7 +122,7 @@ export function createReports(deps: ReportDeps): Reports {
       const { report } = connection;
       const active = report.savedActive;
       if (active === undefined || !report.isSaved(hashOf(text))) return undefined;
-      if (!connection.countKnown('report_sessions')) return Promise.resolve();
+      if (!connection.countUndecoded('report_sessions')) return Promise.resolve();
       report.active = active;
       return status.checkSilent(connection).then(() => metrics.reports.inc({ outcome: 'same' }));
     },

@@ -7,9 +7,9 @@
  * - name: the outcome of a task in doubt whose session got its name only now
  *
  * A search is `planned` until its timer fires, `reading` until its purpose has judged the pages, and then planned again
- * or `over`. It reads at once and after 1, 3 and 12 times OUTCOME_ASK_MS. Each reading is a finding, `absent` (the pages
- * lack it), or `unread` (no page came, which proves nothing). A reading that fails in an outage of the database is
- * repeated once the database is back. A search is over with its connection: the next one searches again.
+ * or `over`. It reads at once and after 10, 30 and 120 s. Each reading is a finding, `absent` (the pages lack it), or
+ * `unread` (no page came, which proves nothing). A reading that fails in an outage of the database is repeated once the
+ * database is back. A search is over with its connection: the next one searches again.
  */
 import type { RelayConfig } from '@relay/config';
 import { type AskedTask, findAskedTask, forgetInstruction } from '@relay/database';
@@ -52,7 +52,7 @@ export interface HistorySearch {
   completedEarlier(connection: DaemonConnection, task: AskedTask): void;
 }
 
-/** Pauses between readings, in multiples of the configured time. */
+/** Pauses between readings, in multiples of `outcomeAskMs` (10 s). */
 const pauses = [1, 2, 9];
 /** Messages in a page; a longer turn is asked for with the largest page. */
 export const fewMessages = 20;
