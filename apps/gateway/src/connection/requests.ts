@@ -50,8 +50,12 @@ export class Requests<Q = unknown> {
   readonly searches = new SparseMap<string, Search>();
   readonly #inFlight = new SparseMap<string, DaemonRequest<Q>>();
 
+  get size(): number {
+    return this.#inFlight.size;
+  }
+
   get isFull(): boolean {
-    return this.#inFlight.size >= maxRequests;
+    return this.size >= maxRequests;
   }
 
   get(requestId: string): DaemonRequest<Q> | undefined {
