@@ -15,14 +15,13 @@ import {
 import type { RelayConfig } from '@relay/config';
 import {
   type Heartbeat,
-  type HeartbeatOptions,
   type HeartbeatPeer,
+  Heartbeats,
   type Socket,
   type TokenBucket,
   type TokenBucketOptions,
   createTokenBucket,
   doorHeartbeat,
-  startHeartbeat,
 } from '@relay/socket';
 import type { Logger } from '@relay/telemetry';
 import { DeviceMemory } from './device-memory.ts';
@@ -47,7 +46,7 @@ export interface ConnectionDeps {
   readonly config: RelayConfig;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
-  readonly keepalive: HeartbeatOptions;
+  readonly heartbeats: Heartbeats;
   readonly frameRate: TokenBucketOptions;
 }
 
@@ -56,7 +55,7 @@ export function connectionDeps(config: RelayConfig, metrics: GatewayMetrics, log
     config,
     metrics,
     logger,
-    keepalive: doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs),
+    heartbeats: new Heartbeats(doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs)),
     frameRate: { ratePerSecond: config.framesPerSecond, burst: config.frameBurst },
   };
 }
@@ -77,6 +76,10 @@ type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
 
 /** A decoded frame, and the text it was decoded from. */
 export type Received<F extends FromDaemonFrame = FromDaemonFrame> = F & { readonly written: string };
+
+/** The two frames of a silent daemon: written once, compared without a decode. */
+const ping = JSON.stringify({ type: 'ping' } satisfies ToDaemonFrame);
+const pong: Received = { type: 'pong', written: '{"type":"pong"}' };
 
 /** There are thousands of these, and most are idle: rare state is allocated when it is needed. */
 export class DaemonConnection implements HeartbeatPeer {
@@ -164,12 +167,12 @@ export class DaemonConnection implements HeartbeatPeer {
   /** The device is online. From now on the gateway pings the daemon and closes a silent connection. */
   online(): void {
     if (this.#phase === 'claimed' && this.open) this.#phase = 'live';
-    this.#heartbeat = startHeartbeat(this.#shared.keepalive, this);
+    this.#heartbeat = this.#shared.heartbeats.start(this);
   }
 
   /** Called by the heartbeat. */
   ping(): void {
-    if (this.send({ type: 'ping' })) this.#pingedAtMs = performance.now();
+    if (this.#socket.send(ping)) this.#pingedAtMs = performance.now();
   }
 
   /** Called by the heartbeat. */
@@ -196,6 +199,11 @@ export class DaemonConnection implements HeartbeatPeer {
     if (!this.#bucket.take()) {
       this.close('tooMany');
       return undefined;
+    }
+    if (text === pong.written) {
+      this.#shared.metrics.frames.inc({ type: 'pong' });
+      this.#countRoundTrip();
+      return pong;
     }
     const decoded = decodeDaemonFrame(text);
     if (decoded.kind === 'frame') {

@@ -81,4 +81,24 @@ describeWith('redis-server', 'the commands for frames', () => {
     expect(await cost(both)).toEqual({ scripts: 1, publishes: 1 });
     expect([await heard.next(), await heard.next()]).toEqual(['kept', 'hot']);
   });
+
+  it('performance idle: are four scripts to renew the leases of a thousand silent daemons, and to look their owners up', async () => {
+    const names = Array.from({ length: 1_000 }, (_, n) => `daemon-${n}`);
+    const leases = await Promise.all(
+      names.map(async (device) => ({ device, connection: 'c', fence: (await gateway.claim(device, 'c')).fence })),
+    );
+    const renew = async () => expect(await gateway.refresh(leases)).toEqual([]);
+    expect(await cost(renew)).toEqual({ scripts: 4, publishes: 0 });
+    expect(await cost(() => api.owners(names))).toEqual({ scripts: 4, publishes: 0 });
+    const { fence } = await api.claim('daemon-700', 'newer');
+    expect(await gateway.refresh(leases)).toEqual(['daemon-700']);
+    const owners = await api.owners([...names, 'nobody']);
+    expect(owners.size).toBe(1_000);
+    expect(owners.get('daemon-700')).toEqual({
+      device: 'daemon-700',
+      connection: 'newer',
+      fence,
+      instance: api.instance,
+    });
+  });
 });
