@@ -46,7 +46,7 @@ export const doorHeartbeat = (intervalMs: number, timeoutMs: number): HeartbeatO
 interface Turn {
   readonly at: number;
   readonly beats: Beat[];
-  /** Without the stopped ones, which stay in the list. */
+  /** Stopped ones stay in the list and do not count. */
   live: number;
   readonly timer: unknown;
 }
