@@ -90,11 +90,16 @@ export class RedisLeases implements Leases {
       if (others) others.push(one);
       else lanes.set(lane, [one]);
     }
+    const errors: unknown[] = [];
     const inParts = async (lane: readonly T[]) => {
-      for (let from = 0; from < lane.length; from += maxTogether)
-        await work(lane.slice(from, from + maxTogether), idOf(lane[from]!.device));
+      for (let from = 0; from < lane.length; from += maxTogether) {
+        const some = lane.slice(from, from + maxTogether);
+        // A part that fails does not take the renewal of the others.
+        await work(some, idOf(some[0]!.device)).catch((error: unknown) => errors.push(error));
+      }
     };
     await Promise.all([...lanes.values()].map(inParts));
+    if (errors.length > 0) throw errors[0];
   }
 
   onEvict(listener: (lease: Lease) => void): void {
