@@ -77,9 +77,9 @@ type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
 /** A decoded frame, and the text it was decoded from. */
 export type Received<F extends FromDaemonFrame = FromDaemonFrame> = F & { readonly written: string };
 
-/** The two frames of a silent daemon: written once, compared without a decode. */
+/** The frames of a silent daemon. */
 const ping = JSON.stringify({ type: 'ping' } satisfies ToDaemonFrame);
-const pong: Received = { type: 'pong', written: '{"type":"pong"}' };
+const pong = JSON.stringify({ type: 'pong' } satisfies FromDaemonFrame);
 
 /** There are thousands of these, and most are idle: rare state is allocated when it is needed. */
 export class DaemonConnection implements HeartbeatPeer {
@@ -191,6 +191,13 @@ export class DaemonConnection implements HeartbeatPeer {
     return true;
   }
 
+  /** Counts a pong that answers no request, without decoding it. False: another frame. */
+  takesPong(text: string): boolean {
+    if (text !== pong || this.memory.requests.size > 0) return false;
+    if (this.countKnown('pong')) this.#countRoundTrip();
+    return true;
+  }
+
   /**
    * Decodes one frame; returns undefined and counts it if it must be ignored. Closes the connection at the third
    * malformed frame within a minute, or at too many frames a second.
@@ -199,11 +206,6 @@ export class DaemonConnection implements HeartbeatPeer {
     if (!this.#bucket.take()) {
       this.close('tooMany');
       return undefined;
-    }
-    if (text === pong.written) {
-      this.#shared.metrics.frames.inc({ type: 'pong' });
-      this.#countRoundTrip();
-      return pong;
     }
     const decoded = decodeDaemonFrame(text);
     if (decoded.kind === 'frame') {
