@@ -10,7 +10,7 @@ import {
   openTestDatabase,
   startRelay,
 } from '@relay/testing';
-import { tick } from './conversation.ts';
+import { tick, until } from './conversation.ts';
 
 /** A database, and the statements that it was sent. Jobs of the background (inbox, outbox) do not count: they run when they are due. */
 async function openNoted(): Promise<{ database: Database; sent: string[] }> {
@@ -93,6 +93,26 @@ describe('the statements of a turn', () => {
       expect([isOver(untilDelivered, 6), isOver(turn, 12)]).toEqual([[], []]);
       for (const step of ['accept', 'claim', 'confirm', 'settle'])
         expect([step, turn.filter((text) => text.includes(`relay_${step}_`)).length]).toEqual([step, 1]);
+    }
+  });
+});
+
+describe('the statements of silent daemons', () => {
+  it('performance idle: are as many for twenty daemons as for one, in each sweep', async () => {
+    const { database, sent } = await openNoted();
+    const config = { sweepIntervalMs: 50, leaseRefreshMs: 50, pingIntervalMs: 50, silenceTimeoutMs: 60_000 };
+    const relay = await startRelay({ database, config });
+    try {
+      const daemons = 20;
+      for (let n = 0; n < daemons; n += 1) await connectDaemon(relay);
+      const sweeps = () => sent.filter((text) => text.includes("state = 'queued' AND device_id")).length;
+      sent.length = 0;
+      await until(() => Promise.resolve(sweeps() >= 5));
+      const counts = new Map<string, number>();
+      for (const text of sent) counts.set(text, (counts.get(text) ?? 0) + 1);
+      expect([...counts].filter(([, count]) => count >= daemons)).toEqual([]);
+    } finally {
+      await relay.stop();
     }
   });
 });

@@ -89,7 +89,7 @@ class RedisInstance {
     const batcher = new Batcher(topology, sharded);
     const { run } = batcher;
     this.#topology = topology;
-    this.#leases = new RedisLeases(instance, run, new Listeners<Lease>(onError));
+    this.#leases = new RedisLeases(instance, run, (id) => topology.laneOf(id), new Listeners<Lease>(onError));
     this.#transport = new RedisTransport({
       instance,
       topology,

@@ -176,6 +176,13 @@ export async function isOnline(db: Db, deviceId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** The devices among these that are marked offline. */
+export async function offlineAmong(db: Db, deviceIds: readonly string[]): Promise<string[]> {
+  const rows = await db.sql.query<{ id: string }>`
+    SELECT id FROM devices WHERE id = ANY(${sql.texts(deviceIds)}) AND status = 'offline' AND removed_at IS NULL`;
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Marks devices online that are offline in the database although these fences are still their newest claims. Returns
  * the changed devices with their owners. `held`: the fence of each connected device.

@@ -55,8 +55,23 @@ sql.raw = (text: string) => new Sql([text]);
 /**
  * A `text[]` for `= ANY(…)` and `unnest(…)`, which every plan takes for ten texts, so that PostgreSQL keeps one. The number of texts of a plain
  * value counts in its plan: PostgreSQL makes a new one for each call that has fewer, and planning a session takes longer than reading it.
+ * A frozen list is encoded once.
  */
-sql.texts = (texts: readonly string[]) => new Sql(['(SELECT ', '::text[])::text[]'], [[...texts]]);
+sql.texts = (texts: readonly string[]) =>
+  new Sql(['(SELECT ', '::text[])::text[]'], [Object.isFrozen(texts) ? arrayText(texts) : [...texts]]);
+
+/** Frozen lists as PostgreSQL reads them. Each sweep of thousands of devices sends the same lists. */
+const arrayTexts = new WeakMap<readonly string[], string>();
+
+function arrayText(texts: readonly string[]): string {
+  let text = arrayTexts.get(texts);
+  if (text === undefined) {
+    text = `{${texts.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;
+    arrayTexts.set(texts, text);
+  }
+  return text;
+}
+
 /** The values or pieces, with commas between them, or with `separator`. There must be one. */
 sql.join = (pieces: readonly unknown[], separator = ', ') =>
   new Sql(['', ...Array<string>(pieces.length - 1).fill(separator), ''], pieces);

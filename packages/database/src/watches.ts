@@ -50,7 +50,7 @@ export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Pr
   if (deviceIds.length === 0) return byDevice;
   const rows = await db.sql.query<{ device_id: string; key: string; native_id: string; file_path: string }>`
     -- OFFSET 0 makes PostgreSQL start with the watches of the device, of which there are few, and find each session by its key.
-    SELECT s.device_id, s.key, s.native_id, s.file_path FROM unnest(${sql.texts([...new Set(deviceIds)])}) AS wanted(id)
+    SELECT s.device_id, s.key, s.native_id, s.file_path FROM unnest(${sql.texts(deviceIds)}) AS wanted(id)
       CROSS JOIN LATERAL (SELECT session_key FROM watched_sessions WHERE device_id = wanted.id OFFSET 0) w
       CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = w.session_key OFFSET 0) s
     WHERE NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;

@@ -10,6 +10,7 @@ import {
   devicesConnected,
   listConnections,
   markOnlineAgain,
+  offlineAmong,
   touchDevices,
   withDevice,
 } from '../src/index.ts';
@@ -64,6 +65,9 @@ onBoth('the connections of daemons', (open, kind) => {
       ['b', 4],
       ['c', 5],
     ]);
+    expect(await offlineAmong(database, ['a', 'c', 'unknown'])).toEqual(['a']);
+    // A frozen list is a text for PostgreSQL.
+    expect((await offlineAmong(database, Object.freeze(['"', 'b', '\\,', 'a']))).sort()).toEqual(['a', 'b']);
     expect(await markOnlineAgain(database, held)).toEqual([{ deviceId: 'a', ownerId: device('a').ownerId }]);
     expect(await markOnlineAgain(database, held)).toEqual([]);
     expect([await statusOf('a'), await statusOf('b'), await statusOf('c')]).toEqual(['online', 'offline', 'online']);

@@ -10,7 +10,6 @@ export interface HeartbeatTimers {
   cancelSoon(timer: unknown): void;
 }
 
-/** All heartbeats of a door can share one object. */
 export interface HeartbeatOptions {
   readonly intervalMs: number;
   /** Closes after this much silence. */
@@ -21,13 +20,6 @@ export interface HeartbeatOptions {
   readonly tickMs?: number | undefined;
   readonly timers?: HeartbeatTimers;
 }
-
-/** The heartbeats of a door: thousands of pings leave in turns of a few dozen, and each turn wakes the process once. */
-export const doorHeartbeat = (intervalMs: number, timeoutMs: number): HeartbeatOptions => ({
-  intervalMs,
-  timeoutMs,
-  tickMs: intervalMs / 120,
-});
 
 /** The sockets to ping. */
 export interface HeartbeatPeer {
@@ -43,72 +35,119 @@ export interface Heartbeat {
   stop(): void;
 }
 
-export function startHeartbeat(options: HeartbeatOptions, peer: HeartbeatPeer): Heartbeat {
-  return new Beat(options, peer);
+/** The heartbeats of a door: thousands of pings leave in turns of a few dozen, and each turn wakes the process once. */
+export const doorHeartbeat = (intervalMs: number, timeoutMs: number): HeartbeatOptions => ({
+  intervalMs,
+  timeoutMs,
+  tickMs: intervalMs / 120,
+});
+
+/** The heartbeats that are due at one time, with one timer for all of them. */
+interface Turn {
+  readonly at: number;
+  readonly beats: Beat[];
+  /** Stopped ones stay in the list and do not count. */
+  live: number;
+  readonly timer: unknown;
 }
 
-/**
- * One timer for both, because a door can have thousands of sockets: the next ping, or the silence limit, whichever
- * comes first.
- */
-class Beat implements Heartbeat {
-  readonly #options: HeartbeatOptions;
-  readonly #peer: HeartbeatPeer;
-  readonly #act = (): void => this.#run();
-  #pingAt: number;
-  /** The silence passed the limit: decide after reading the received data. */
-  #judging = false;
-  #timer: unknown;
-  #stopped = false;
+export class Heartbeats {
+  readonly options: HeartbeatOptions;
+  readonly timers: HeartbeatTimers;
+  readonly #turns = new Map<number, Turn>();
 
-  constructor(options: HeartbeatOptions, peer: HeartbeatPeer) {
-    this.#options = options;
+  constructor(options: HeartbeatOptions) {
+    this.options = options;
+    this.timers = options.timers ?? realTimers;
+  }
+
+  start(peer: HeartbeatPeer): Heartbeat {
+    return new Beat(this, peer);
+  }
+
+  /** Called by a heartbeat, to run at `due` or within a tick after it. */
+  plan(beat: Beat, due: number): Turn {
+    const { tickMs = 0 } = this.options;
+    const at = tickMs > 0 ? Math.ceil(due / tickMs) * tickMs : due;
+    let turn = this.#turns.get(at);
+    if (!turn) {
+      const beats: Beat[] = [];
+      const run = () => {
+        this.#turns.delete(at);
+        for (const one of beats) one.run();
+      };
+      turn = { at, beats, live: 0, timer: this.timers.after(Math.max(0, Math.ceil(at - this.timers.now())), run) };
+      this.#turns.set(at, turn);
+    }
+    turn.beats.push(beat);
+    turn.live += 1;
+    return turn;
+  }
+
+  /** Called by a heartbeat that stopped before its turn. */
+  leave(turn: Turn): void {
+    turn.live -= 1;
+    if (turn.live > 0 || this.#turns.get(turn.at) !== turn) return;
+    this.timers.cancel(turn.timer);
+    this.#turns.delete(turn.at);
+  }
+}
+
+/** Its turn is that of the next ping, or of the silence limit, whichever comes first. */
+class Beat implements Heartbeat {
+  readonly #door: Heartbeats;
+  /** Absent: stopped. */
+  #peer: HeartbeatPeer | undefined;
+  #pingAt: number;
+  #turn: Turn | undefined;
+  /** The silence passed the limit: decide after reading the received data. */
+  #verdict: unknown;
+
+  constructor(door: Heartbeats, peer: HeartbeatPeer) {
+    this.#door = door;
     this.#peer = peer;
-    this.#pingAt = this.#timers.now() + (options.firstDelayMs ?? Math.random() * options.intervalMs);
-    this.#plan();
+    const { firstDelayMs, intervalMs } = door.options;
+    this.#pingAt = door.timers.now() + (firstDelayMs ?? Math.random() * intervalMs);
+    this.#plan(peer);
   }
 
   stop(): void {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    if (this.#judging) this.#timers.cancelSoon(this.#timer);
-    else this.#timers.cancel(this.#timer);
+    this.#peer = undefined;
+    if (this.#turn) this.#door.leave(this.#turn);
+    else this.#door.timers.cancelSoon(this.#verdict);
+    this.#turn = undefined;
   }
 
-  get #timers(): HeartbeatTimers {
-    return this.#options.timers ?? realTimers;
+  #silentAt(peer: HeartbeatPeer): number {
+    return peer.lastInboundAt + this.#door.options.timeoutMs;
   }
 
-  get #silentAt(): number {
-    return this.#peer.lastInboundAt + this.#options.timeoutMs;
+  #plan(peer: HeartbeatPeer): void {
+    this.#turn = this.#door.plan(this, Math.min(this.#pingAt, this.#silentAt(peer)));
   }
 
-  #plan(): void {
-    const now = this.#timers.now();
-    const due = Math.min(this.#pingAt, this.#silentAt);
-    const { tickMs = 0 } = this.#options;
-    const at = tickMs > 0 ? Math.ceil(due / tickMs) * tickMs : due;
-    this.#timer = this.#timers.after(Math.max(0, at - now), this.#act);
-  }
-
-  #run(): void {
-    const now = this.#timers.now();
-    const silent = now >= this.#silentAt;
-    if (this.#judging) {
-      this.#judging = false;
-      if (!silent) return this.#plan();
-      this.#stopped = true;
-      return this.#peer.onSilence();
-    }
+  /** Called in its turn. */
+  run(): void {
+    const peer = this.#peer;
+    if (!peer) return;
+    const { timers, options } = this.#door;
+    this.#turn = undefined;
+    const now = timers.now();
     if (now >= this.#pingAt) {
-      this.#pingAt = now + this.#options.intervalMs;
-      this.#peer.ping();
-      if (this.#stopped) return;
+      this.#pingAt = now + options.intervalMs;
+      peer.ping();
+      if (!this.#peer) return;
     }
-    if (!silent) return this.#plan();
+    if (now < this.#silentAt(peer)) return this.#plan(peer);
     // A process that was stuck finds its timers due before it has read the received data: read first, then judge.
-    this.#judging = true;
-    this.#timer = this.#timers.soon(this.#act);
+    this.#verdict = timers.soon(() => this.#judge(peer));
+  }
+
+  #judge(peer: HeartbeatPeer): void {
+    this.#verdict = undefined;
+    if (this.#door.timers.now() < this.#silentAt(peer)) return this.#plan(peer);
+    this.#peer = undefined;
+    peer.onSilence();
   }
 }
 

@@ -1,6 +1,6 @@
 /** Entry point of the socket room: one live WebSocket, its heartbeat, its bounded writes and its close. */
 export { HandshakeError } from './errors.ts';
-export { doorHeartbeat, startHeartbeat } from './heartbeat.ts';
+export { Heartbeats, doorHeartbeat } from './heartbeat.ts';
 export type { Heartbeat, HeartbeatOptions, HeartbeatPeer, HeartbeatTimers } from './heartbeat.ts';
 export type { SocketLimits } from './limits.ts';
 export { createTokenBucket } from './rate.ts';

@@ -3,8 +3,8 @@ import {
   type HeartbeatTimers,
   type HeartbeatOptions,
   type Heartbeat,
+  Heartbeats,
   doorHeartbeat,
-  startHeartbeat,
 } from '../src/index.ts';
 
 /** A clock under the test's control. */
@@ -51,16 +51,17 @@ function start(options: Partial<HeartbeatOptions & { ping: () => void }> = {}) {
   const pings: number[] = [];
   const timeouts: number[] = [];
   let lastInboundAt = 0;
-  const heartbeat: Heartbeat = startHeartbeat(
-    { intervalMs: 30_000, timeoutMs: 75_000, firstDelayMs: 10_000, timers: time.timers, ...options },
-    {
-      ping: options.ping ?? (() => void pings.push(time.timers.now())),
-      get lastInboundAt() {
-        return lastInboundAt;
-      },
-      onSilence: () => void timeouts.push(time.timers.now()),
+  const heartbeats = new Heartbeats({
+    ...{ intervalMs: 30_000, timeoutMs: 75_000, firstDelayMs: 10_000, timers: time.timers },
+    ...options,
+  });
+  const heartbeat: Heartbeat = heartbeats.start({
+    ping: options.ping ?? (() => void pings.push(time.timers.now())),
+    get lastInboundAt() {
+      return lastInboundAt;
     },
-  );
+    onSilence: () => void timeouts.push(time.timers.now()),
+  });
   const hear = () => void (lastInboundAt = time.timers.now());
   return { time, pings, timeouts, heartbeat, hear };
 }
@@ -86,15 +87,16 @@ describe('a heartbeat', () => {
     const time = createTimers();
     const { timers } = time;
     const pings: number[] = [];
+    const heartbeats = new Heartbeats({ ...doorHeartbeat(30_000, 75_000), timers });
     for (let n = 0; n < 1_000; n += 1)
-      startHeartbeat(
-        { ...doorHeartbeat(30_000, 75_000), timers },
-        { ping: () => void pings.push(timers.now()), lastInboundAt: 0, onSilence: () => {} },
-      );
+      heartbeats.start({ ping: () => void pings.push(timers.now()), lastInboundAt: 0, onSilence: () => {} });
+    // One timer for each tick, not for each socket.
+    expect(time.pending()).toBeLessThanOrEqual(120);
     time.pass(60_000);
     expect(pings).toHaveLength(2_000);
     expect(new Set(pings).size).toBeLessThanOrEqual(240);
     expect(pings.every((at) => at % 250 === 0)).toBe(true);
+    expect(time.pending()).toBeLessThanOrEqual(120);
   });
 
   it('times out after the allowed silence, once, and stops pinging', () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { startHeartbeat } from '../src/index.ts';
+import { Heartbeats } from '../src/index.ts';
 import { type Door, readUntil, until, openDoor, createGate, clientFrame } from './door.ts';
 
 describe('signs of life', () => {
@@ -75,16 +75,13 @@ describe('signs of life', () => {
     door = await openDoor({ limits: { maxFrameBytes: 1_000, closeTimeoutMs: 50 } });
     const line = await door.dial();
     const { socket } = await door.accepted.next();
-    const heartbeat = startHeartbeat(
-      { intervalMs: 20, timeoutMs: 200, firstDelayMs: 0 },
-      {
-        ping: () => socket.ping(),
-        get lastInboundAt() {
-          return socket.lastInboundAt;
-        },
-        onSilence: () => socket.close(4408, 'heartbeat timeout'),
+    const heartbeat = new Heartbeats({ intervalMs: 20, timeoutMs: 200, firstDelayMs: 0 }).start({
+      ping: () => socket.ping(),
+      get lastInboundAt() {
+        return socket.lastInboundAt;
       },
-    );
+      onSilence: () => socket.close(4408, 'heartbeat timeout'),
+    });
     // The socket sent a ping: without payload it is the byte 0x89 and a zero.
     await readUntil(line, '\x89\0');
     expect(await door.ends.next()).toEqual({ code: 4408, reason: 'heartbeat timeout', clean: false });

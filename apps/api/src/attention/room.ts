@@ -10,11 +10,11 @@ import {
   HandshakeError,
   type SocketLimits,
   createSocketServer,
+  Heartbeats,
   doorHeartbeat,
   guardUpgrade,
   refuseUpgrade,
   spreadOver,
-  startHeartbeat,
 } from '@relay/socket';
 import type { ApiDeps } from '../deps.ts';
 import { toRelayError } from '../http/errors.ts';
@@ -55,7 +55,7 @@ export interface Room<G extends Guest> {
 export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, options: RoomOptions<G>): Room<G> {
   const { config, logger } = deps;
   const { name, title } = options;
-  const keepalive = doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs);
+  const heartbeats = new Heartbeats(doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs));
   const guests = new Set<G>();
   /** Keyed by user; includes connections being accepted. */
   const people = new Map<string, Set<G>>();
@@ -132,7 +132,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
       gauge.set(guests.size);
       // Ordinary clients know three frame types: the ping is the WebSocket's own.
       const started = guest.start(socket);
-      heartbeat = startHeartbeat(keepalive, new Pulse(guest, socket));
+      heartbeat = heartbeats.start(new Pulse(guest, socket));
       // A revocation or the drain might have happened while this connection was being accepted and was not in the list.
       if (deps.jwtVerifier.isRevoked(guest.principal)) guest.close('credential');
       else if (draining) guest.close('goingAway');

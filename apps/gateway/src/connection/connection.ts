@@ -15,14 +15,13 @@ import {
 import type { RelayConfig } from '@relay/config';
 import {
   type Heartbeat,
-  type HeartbeatOptions,
   type HeartbeatPeer,
+  Heartbeats,
   type Socket,
   type TokenBucket,
   type TokenBucketOptions,
   createTokenBucket,
   doorHeartbeat,
-  startHeartbeat,
 } from '@relay/socket';
 import type { Logger } from '@relay/telemetry';
 import { DeviceSessions } from './device-sessions.ts';
@@ -51,7 +50,7 @@ export interface ConnectionDeps {
   readonly config: RelayConfig;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
-  readonly keepalive: HeartbeatOptions;
+  readonly heartbeats: Heartbeats;
   readonly frameRate: TokenBucketOptions;
 }
 
@@ -60,7 +59,7 @@ export function connectionDeps(config: RelayConfig, metrics: GatewayMetrics, log
     config,
     metrics,
     logger,
-    keepalive: doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs),
+    heartbeats: new Heartbeats(doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs)),
     frameRate: { ratePerSecond: config.framesPerSecond, burst: config.frameBurst },
   };
 }
@@ -81,6 +80,10 @@ type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
 
 /** A decoded frame, and the text it was decoded from. */
 export type Received<F extends FromDaemonFrame = FromDaemonFrame> = F & { readonly written: string };
+
+/** The frames of a silent daemon. */
+const ping = JSON.stringify({ type: 'ping' } satisfies ToDaemonFrame);
+const pong = JSON.stringify({ type: 'pong' } satisfies FromDaemonFrame);
 
 /** There are thousands of these, and most are idle: rare state is allocated when it is needed. */
 export class DaemonConnection implements HeartbeatPeer {
@@ -171,12 +174,12 @@ export class DaemonConnection implements HeartbeatPeer {
   /** The device is online. From now on the gateway pings the daemon and closes a silent connection. */
   online(): void {
     if (this.#phase === 'claimed' && this.open) this.#phase = 'live';
-    this.#heartbeat = startHeartbeat(this.#shared.keepalive, this);
+    this.#heartbeat = this.#shared.heartbeats.start(this);
   }
 
   /** Called by the heartbeat. */
   ping(): void {
-    if (this.send({ type: 'ping' })) this.#pingedAtMs = performance.now();
+    if (this.#socket.send(ping)) this.#pingedAtMs = performance.now();
   }
 
   /** Called by the heartbeat. */
@@ -192,6 +195,13 @@ export class DaemonConnection implements HeartbeatPeer {
       return false;
     }
     this.#shared.metrics.frames.inc({ type });
+    return true;
+  }
+
+  /** Counts a pong that answers no request, without decoding it. False: another frame. */
+  takesPong(text: string): boolean {
+    if (text !== pong || this.requests.size > 0) return false;
+    if (this.countUndecoded('pong')) this.#countRoundTrip();
     return true;
   }
 

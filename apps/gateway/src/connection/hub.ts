@@ -1,13 +1,18 @@
 /** The connections of this instance, by device. At most one each: a newer one takes the place of the older. */
 import type { DaemonConnection } from './connection.ts';
 
+/** Devices in one statement of a sweep. */
+const maxPart = 500;
+
 export class Hub {
   readonly #connections = new Map<string, DaemonConnection>();
+  #parts: readonly (readonly string[])[] | undefined;
 
   /** Adds a connection and returns the one it replaces. */
   put(connection: DaemonConnection): DaemonConnection | undefined {
     const older = this.#connections.get(connection.deviceId);
     if (older && older.fence > connection.fence) return undefined;
+    if (!older) this.#parts = undefined;
     this.#connections.set(connection.deviceId, connection);
     return older;
   }
@@ -19,11 +24,24 @@ export class Hub {
   }
 
   remove(connection: DaemonConnection): void {
-    if (this.#connections.get(connection.deviceId) === connection) this.#connections.delete(connection.deviceId);
+    if (this.#connections.get(connection.deviceId) !== connection) return;
+    this.#connections.delete(connection.deviceId);
+    this.#parts = undefined;
   }
 
   all(): DaemonConnection[] {
     return [...this.#connections.values()];
+  }
+
+  /** The connected devices in parts for statements: the same frozen lists until a device comes or goes. */
+  get parts(): readonly (readonly string[])[] {
+    if (!this.#parts) {
+      const ids = [...this.#connections.keys()];
+      const count = Math.ceil(ids.length / maxPart);
+      const part = (_: unknown, n: number) => Object.freeze(ids.slice(n * maxPart, (n + 1) * maxPart));
+      this.#parts = Array.from({ length: count }, part);
+    }
+    return this.#parts;
   }
 
   /** Whether a person other than this one has a daemon here. */

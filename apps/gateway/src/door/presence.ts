@@ -16,6 +16,7 @@ import {
   devicesConnected,
   isOnline,
   markOnlineAgain,
+  offlineAmong,
 } from '@relay/database';
 import { type DeviceStatus, closeCodes } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
@@ -125,11 +126,18 @@ export class Presence {
   /**
    * The leases of these connected devices were just renewed. If a device is marked offline, a sweep caught it while its
    * lease was missing: this instance was stuck for longer than the lease TTL, or Redis lost its data. Nothing else
-   * would mark it online again, because it never disconnected.
+   * would mark it online again, because it never disconnected. `heldAmong` returns the fences of the held ones.
    */
-  async stillHere(held: ReadonlyMap<string, number>): Promise<void> {
-    for (const { deviceId, ownerId } of await markOnlineAgain(this.#database, held))
-      await this.publish(ownerId, deviceId, 'online');
+  async stillHere(
+    parts: readonly (readonly string[])[],
+    heldAmong: (deviceIds: ReadonlySet<string>) => ReadonlyMap<string, number>,
+  ): Promise<void> {
+    for (const deviceIds of parts) {
+      const offline = await offlineAmong(this.#database, deviceIds);
+      if (offline.length === 0) continue;
+      for (const { deviceId, ownerId } of await markOnlineAgain(this.#database, heldAmong(new Set(offline))))
+        await this.publish(ownerId, deviceId, 'online');
+    }
   }
 
   #cancelGrace(deviceId: string): void {

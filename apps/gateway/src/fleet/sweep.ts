@@ -59,8 +59,8 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   const wake = async () => {
     // Before other writes: a later task of a session must follow its cancel.
     await cancels.repeat(hub.all());
-    const ids = hub.all().map((connection) => connection.deviceId);
-    const found = await devicesWithQueue(database, ids);
+    const found: string[] = [];
+    for (const deviceIds of hub.parts) found.push(...(await devicesWithQueue(database, deviceIds)));
     // Tasks of a claim that an error cut off are not queued, so nothing else finds them.
     for (const connection of hub.all()) if (writer.hasOpenClaim(connection)) found.push(connection.deviceId);
     for (const deviceId of found) if (!writing.has(deviceId)) due.add(deviceId);
@@ -72,7 +72,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   const changes = async () => {
     // The shown sessions are read again with the next frame about them.
     for (const { sessions } of hub.all()) sessions.forgetRecords();
-    await watching.again(hub.all());
+    await watching.again(hub);
   };
 
   const recheck = async () => {
@@ -93,8 +93,12 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     deps.metrics.leasesLost.inc(lost.size);
     // Only under the refreshed fence: the newer owner can be a connection of this very instance.
     for (const { device, fence } of leases) if (lost.has(device)) hub.get(device, fence)?.close('replaced');
-    const held = leases.filter(({ device, fence }) => !lost.has(device) && hub.get(device, fence)?.live);
-    await presence.stillHere(new Map(held.map(({ device, fence }) => [device, fence])));
+    await presence.stillHere(hub.parts, (offline) => {
+      const held = leases.filter(
+        ({ device, fence }) => offline.has(device) && !lost.has(device) && hub.get(device, fence)?.live,
+      );
+      return new Map(held.map(({ device, fence }) => [device, fence]));
+    });
   };
 
   const touch = () => {

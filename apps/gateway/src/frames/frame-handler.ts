@@ -108,19 +108,27 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
   const repeated = (connection: DaemonConnection, text: string) =>
     text.length <= maxDigestCharacters && report.test(text) ? inbound.repeat(connection, text) : undefined;
 
+  const receiveLarge = (connection: DaemonConnection, text: string) =>
+    repeated(connection, text) ?? large.handle(connection, text, (frame) => handle(connection, frame));
+  const receiveSmall = (connection: DaemonConnection, text: string) =>
+    connection.takesPong(text) ? undefined : handle(connection, connection.decode(text));
+  const settled = (connection: DaemonConnection, text: string, done: Promise<void>) =>
+    done.catch((error: unknown) => fail(connection, text, error));
+
+  // Not a closure for each frame: most are done at once.
   const receive = (connection: DaemonConnection, text: string): void | Promise<void> => {
     if (!connection.acceptsFrames) return;
     try {
-      const done = large.is(text)
-        ? (repeated(connection, text) ?? large.handle(connection, text, (frame) => handle(connection, frame)))
-        : handle(connection, connection.decode(text));
-      return done?.catch((error: unknown) => fail(connection, text, error));
+      const done = large.is(text) ? receiveLarge(connection, text) : receiveSmall(connection, text);
+      return done && settled(connection, text, done);
     } catch (error) {
       fail(connection, text, error);
     }
   };
+  const receiveLater = (connection: DaemonConnection, text: string, beginning: Promise<void>) =>
+    beginning.then(() => receive(connection, text));
 
   // Frames that come before the device is ours wait; the socket keeps their order.
   return (connection, text) =>
-    connection.beginning ? connection.beginning.then(() => receive(connection, text)) : receive(connection, text);
+    connection.beginning ? receiveLater(connection, text, connection.beginning) : receive(connection, text);
 }

@@ -6,9 +6,7 @@
 import { type Database, type WatchedNative, gathered, readSessions, watchedOnDevices } from '@relay/database';
 import type { Shared } from '@relay/backplane';
 import type { DaemonConnection } from '../connection/connection.ts';
-
-/** Devices in one question. */
-const maxDevices = 500;
+import type { Hub } from '../connection/hub.ts';
 
 export interface Watching {
   /** After a connect: sends the daemon everything that is watched. */
@@ -20,7 +18,7 @@ export interface Watching {
   /** A client looks at the session: watched for a while. */
   open(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** Changes might have been lost: sends these daemons the difference to the sent state. */
-  again(connections: readonly DaemonConnection[]): Promise<void>;
+  again(hub: Pick<Hub, 'parts' | 'get'>): Promise<void>;
 }
 
 /** Sessions of a device that are remembered as open: the newest. */
@@ -45,7 +43,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     connection.send({ type: 'unwatch_session', session_id: sent.nativeId });
   };
 
-  const watchedOn = gathered((deviceIds) => watchedOnDevices(database, deviceIds));
+  const watchedOn = gathered((deviceIds) => watchedOnDevices(database, [...new Set(deviceIds)]));
 
   const sync = async (connection: DaemonConnection, sessionKey: string) => {
     const [record] = await readSessions(database, [sessionKey]);
@@ -101,17 +99,14 @@ export function createWatching(database: Database, backplane: OpenSessions, open
 
   return {
     sync,
-    again: async (connections) => {
-      for (let from = 0; from < connections.length; from += maxDevices) {
-        const some = connections.slice(from, from + maxDevices);
-        const watched = await watchedOnDevices(
-          database,
-          some.map(({ deviceId }) => deviceId),
-        );
-        for (const connection of some) {
-          if (!connection.live) continue;
+    again: async (hub) => {
+      for (const deviceIds of hub.parts) {
+        const watched = await watchedOnDevices(database, deviceIds);
+        for (const deviceId of deviceIds) {
+          const connection = hub.get(deviceId);
+          if (!connection?.live || (connection.sessions.watching.size === 0 && !watched.has(deviceId))) continue;
           // Read each again: a message about it might have arrived in between.
-          for (const key of differing(connection, watched.get(connection.deviceId) ?? [])) await sync(connection, key);
+          for (const key of differing(connection, watched.get(deviceId) ?? [])) await sync(connection, key);
         }
       }
     },

@@ -28,7 +28,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
     repeat: async (connections) => {
       const holders = new Map<string, DaemonConnection>();
       for (const connection of connections) {
-        if (!connection.live) continue;
+        if (connection.tasks.size === 0 || !connection.live) continue;
         for (const id of connection.tasks.ids()) holders.set(id, connection);
       }
       if (holders.size === 0) return;

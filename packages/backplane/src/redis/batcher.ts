@@ -179,7 +179,7 @@ export class Batcher {
         // Keep the order: send earlier operations first.
         sendBatch();
         const { channel, message } = sent;
-        void this.#settle(lane, [entry], async (server) => [await server.call(this.#publish, channel, message)]);
+        this.#settle(lane, [entry], (server) => server.call(this.#publish, channel, message));
         continue;
       }
       batch.push(entry);
@@ -191,30 +191,24 @@ export class Batcher {
   }
 
   #evaluate(lane: Lane, entries: readonly Entry[], batch: readonly (readonly Argument[])[]): void {
-    void this.#settle(lane, entries, (server) => server.run(lane.key, flatten(batch, server)));
+    this.#settle(lane, entries, (server) => server.run(lane.key, flatten(batch, server)));
   }
 
-  /** Sends one command and gives every entry its value. */
-  async #settle(
-    lane: Lane,
-    entries: readonly Entry[],
-    command: (server: RedisServer) => Promise<unknown[]>,
-  ): Promise<void> {
+  /** Sends one command and gives every entry its value: its place in the answer, or the answer itself. Not async, as `RedisServer.call`. */
+  #settle(lane: Lane, entries: readonly Entry[], command: (server: RedisServer) => Promise<unknown>): void {
     lane.inFlight += 1;
-    let values: unknown[] | Error;
-    try {
-      values = await this.#topology.ask(lane.key, (node) => command(node[this.#over]));
-    } catch (error) {
-      values = error instanceof BackplaneError ? error : unavailable(error);
-    }
-    lane.inFlight -= 1;
-    for (const [n, entry] of entries.entries()) {
-      this.#pending -= entry.size;
-      const value = Array.isArray(values) ? values[n] : values;
-      if (value instanceof Error) entry.reject(value instanceof BackplaneError ? value : unavailable(value));
-      else entry.resolve(value);
-    }
-    if (lane.waiting.length > 0 && !lane.scheduled) this.#schedule(lane);
+    const settle = (values: unknown) => {
+      lane.inFlight -= 1;
+      for (let n = 0; n < entries.length; n += 1) {
+        const entry = entries[n]!;
+        this.#pending -= entry.size;
+        const value: unknown = Array.isArray(values) ? values[n] : values;
+        if (value instanceof Error) entry.reject(value instanceof BackplaneError ? value : unavailable(value));
+        else entry.resolve(value);
+      }
+      if (lane.waiting.length > 0 && !lane.scheduled) this.#schedule(lane);
+    };
+    this.#topology.ask(lane.key, (node) => command(node[this.#over])).then(settle, settle);
   }
 }
 

@@ -3,18 +3,26 @@ import type { Lease, Leases } from '../leases.ts';
 import type { Listeners } from '../listeners.ts';
 import { idOf } from './keys.ts';
 import type { Run } from './operations.ts';
+import { encodeKeys } from './shared.ts';
 import { decodeFields, encodeFields } from './wire.ts';
+
+type Renewed = Pick<Lease, 'device' | 'connection' | 'fence'>;
+
+/** Leases in one operation: Redis serves no other client while it works on them. */
+const maxTogether = 256;
 
 export class RedisLeases implements Leases {
   readonly #instance: string;
   readonly #run: Run;
+  readonly #laneOf: (id: string) => number;
   readonly #evictions: Listeners<Lease>;
   /** Fences of the devices this instance has claimed, to release them. Bound: its connections. */
   readonly #held = new Map<string, number>();
 
-  constructor(instance: string, run: Run, evictions: Listeners<Lease>) {
+  constructor(instance: string, run: Run, laneOf: (id: string) => number, evictions: Listeners<Lease>) {
     this.#instance = instance;
     this.#run = run;
+    this.#laneOf = laneOf;
     this.#evictions = evictions;
   }
 
@@ -27,16 +35,21 @@ export class RedisLeases implements Leases {
     return space === -1 ? { fence } : { fence, previous: decodeLease(claimed.slice(space + 1)) };
   }
 
-  async refresh(leases: readonly Pick<Lease, 'device' | 'connection' | 'fence'>[]): Promise<string[]> {
-    const instance = this.#instance;
-    const kept = await Promise.all(
-      leases.map(({ device, connection, fence }) =>
-        this.#run('refresh', { id: idOf(device), fence, instance, rest: encodeRest(device, connection) }),
-      ),
-    );
-    const lost = leases.filter((_, n) => !kept[n]);
-    for (const { device, fence } of lost) this.#letGo(device, fence);
-    return lost.map(({ device }) => device);
+  async refresh(leases: readonly Renewed[]): Promise<string[]> {
+    const lost: string[] = [];
+    await this.#together(leases, async (some, id) => {
+      let text = '';
+      for (const { device, connection, fence } of some) {
+        const [id, rest] = [idOf(device), encodeRest(device, connection)];
+        text += `${Buffer.byteLength(id)},${Buffer.byteLength(rest)},${fence}:${id}${rest}`;
+      }
+      for (const place of await this.#run('refresh', { id, instance: this.#instance, leases: text })) {
+        const { device, fence } = some[place]!;
+        this.#letGo(device, fence);
+        lost.push(device);
+      }
+    });
+    return lost;
   }
 
   async release(device: string, fence: number): Promise<boolean> {
@@ -53,9 +66,40 @@ export class RedisLeases implements Leases {
   }
 
   async owners(devices: readonly string[]): Promise<Map<string, Lease>> {
-    const values = await Promise.all(devices.map((device) => this.#run('owner', { id: idOf(device) })));
-    const leases = values.filter((value) => value !== '').map((value) => decodeLease(value));
-    return new Map(leases.map((lease) => [lease.device, lease]));
+    const found = new Map<string, Lease>();
+    const wanted = devices.map((device) => ({ device }));
+    await this.#together(wanted, async (some, id) => {
+      const ids = encodeKeys(some.map(({ device }) => idOf(device)));
+      for (const value of await this.#run('owners', { id, ids })) {
+        const lease = decodeLease(value);
+        found.set(lease.device, lease);
+      }
+    });
+    return found;
+  }
+
+  /** Calls `work` with parts of the list that one operation can take, and the id of each operation; one after another, so that no burst leaves. */
+  async #together<T extends { readonly device: string }>(
+    all: readonly T[],
+    work: (some: readonly T[], id: string) => Promise<void>,
+  ): Promise<void> {
+    const lanes = new Map<number, T[]>();
+    for (const one of all) {
+      const lane = this.#laneOf(idOf(one.device));
+      const others = lanes.get(lane);
+      if (others) others.push(one);
+      else lanes.set(lane, [one]);
+    }
+    const errors: unknown[] = [];
+    const inParts = async (lane: readonly T[]) => {
+      for (let from = 0; from < lane.length; from += maxTogether) {
+        const some = lane.slice(from, from + maxTogether);
+        // A part that fails does not take the renewal of the others.
+        await work(some, idOf(some[0]!.device)).catch((error: unknown) => errors.push(error));
+      }
+    };
+    await Promise.all([...lanes.values()].map(inParts));
+    if (errors.length > 0) throw errors[0];
   }
 
   onEvict(listener: (lease: Lease) => void): void {

@@ -6,7 +6,7 @@
  * `functions.ts`. It must stay within one partition: that of its first argument, which carries the hash tag.
  *
  * Cost in Redis commands, besides the EVALSHA and one PUBLISH per channel, which a batch shares: append 4, more now and
- * then; publish 1; route 1; claim, refresh and release 2.
+ * then; publish 1; route 1; claim, release and each lease of refresh 2.
  */
 import { type ArgumentsOf, createEncoder, deadline, integer, milliseconds, operation, text } from './operation.ts';
 import { letterOf } from './wire.ts';
@@ -98,15 +98,24 @@ export const operations = {
     write_lease(id, mine, now + LEASE_TTL, instance, rest)
     return decimal(mine)..previous`,
   ),
+  /** `leases`: each is the lengths of id and rest in bytes, fence, colon, id, rest. Answers the places of leases that a newer claim replaced. */
   refresh: operation(
-    { id: text, fence: integer, instance: text, rest: text },
-    isOne,
+    { id: text, instance: text, leases: text },
+    (value) => value as number[],
     `
-    local mine = tonumber(fence)
-    local newest, ends = read_lease(id)
-    if newest and newest > mine then return 0 end
-    if newest ~= mine or ends ~= 0 then write_lease(id, mine, now + LEASE_TTL, instance, rest) end
-    return 1`,
+    local lost, place, at = {}, 0, 1
+    while at <= #leases do
+      local size, length, fence, from = match(leases, '^(%d+),(%d+),(%d+):()', at)
+      local device, mine = sub(leases, from, from + size - 1), tonumber(fence)
+      at = from + size + length
+      local newest, ends = read_lease(device)
+      if newest and newest > mine then lost[#lost + 1] = place
+      elseif newest ~= mine or ends ~= 0 then
+        write_lease(device, mine, now + LEASE_TTL, instance, sub(leases, from + size, at - 1))
+      end
+      place = place + 1
+    end
+    return lost`,
   ),
   release: operation(
     { id: text, fence: integer },
@@ -117,13 +126,19 @@ export const operations = {
     write_lease(id, newest, 0, instance, rest)
     return 1`,
   ),
-  /** The live lease, or ''. */
-  owner: operation(
-    { id: text },
-    asText,
+  /** The live leases among these ids, each prefixed by its length in bytes and a colon. */
+  owners: operation(
+    { id: text, ids: text },
+    (value) => value as string[],
     `
-    local fence, ends, _, _, lease = read_lease(id)
-    return fence and ends > now and lease or ''`,
+    local live, at = {}, 1
+    while at <= #ids do
+      local size, from = match(ids, '^(%d+):()', at)
+      at = from + tonumber(size)
+      local fence, ends, _, _, lease = read_lease(sub(ids, from, at - 1))
+      if fence and ends > now then live[#live + 1] = lease end
+    end
+    return live`,
   ),
   /** Sends a command to the owner; `lengths` and `fields` are the part of its record behind fence and deadline. */
   route: operation(

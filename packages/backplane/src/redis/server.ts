@@ -76,14 +76,8 @@ export class RedisServer {
   async run(key: string, args: (string | number)[]): Promise<unknown[]> {
     if (!this.#up) throw new BackplaneError('UNAVAILABLE', 'Redis is not connected');
     const sentAt = performance.now();
-    let answer: unknown;
-    try {
-      args[0] = this.until(sentAt);
-      answer = await this.#inTime(this.#evaluate(key, args));
-    } catch (error) {
-      throw this.#explain(error);
-    }
-    const [at, ...values] = answer as [number, ...unknown[]];
+    args[0] = this.until(sentAt);
+    const [at, ...values] = (await this.#inTime(this.#evaluate(key, args))) as [number, ...unknown[]];
     this.clock.sample(sentAt, at, performance.now());
     if (values.length === 0) throw new BackplaneError('UNAVAILABLE', 'Redis was asked too late and did nothing');
     const refused = values.find((value) => value instanceof Error);
@@ -108,13 +102,9 @@ export class RedisServer {
   }
 
   /** Any other command. @throws BackplaneError UNAVAILABLE */
-  async call(command: string, ...args: (string | number)[]): Promise<unknown> {
-    if (!this.#up) throw new BackplaneError('UNAVAILABLE', 'Redis is not connected');
-    try {
-      return await this.#inTime(this.#connection.call(command, ...args));
-    } catch (error) {
-      throw this.#explain(error);
-    }
+  call(command: string, ...args: (string | number)[]): Promise<unknown> {
+    if (!this.#up) return Promise.reject(new BackplaneError('UNAVAILABLE', 'Redis is not connected'));
+    return this.#inTime(this.#connection.call(command, ...args));
   }
 
   /** Closes the connection and opens a new one: commands still in its buffer never leave. */
@@ -134,7 +124,7 @@ export class RedisServer {
     return (this.#connection as unknown as { stream?: Writable }).stream;
   }
 
-  /** Rejects when no answer came in time. */
+  /** Rejects with an error for callers, also when no answer came in time. Not async: a lone frame costs its promises. */
   #inTime<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const wait = { untilMs: performance.now() + this.#timeoutMs, reject };
@@ -147,7 +137,7 @@ export class RedisServer {
         },
         (error: Error) => {
           this.#waits.delete(wait);
-          reject(error);
+          reject(this.#explain(error));
         },
       );
     });
@@ -164,7 +154,7 @@ export class RedisServer {
     for (const wait of this.#waits) {
       if (wait.untilMs > now) return this.#watch(Math.ceil(wait.untilMs - now));
       this.#waits.delete(wait);
-      wait.reject(new Error(timedOut));
+      wait.reject(this.#explain(new Error(timedOut)));
     }
   }
 
