@@ -15,7 +15,6 @@ import { type FrameHandler, passesReport } from '../frames/frame-handler.ts';
 import type { History } from '../history/history.ts';
 import type { Hub } from '../connection/hub.ts';
 import type { Inbound } from '../frames/inbound.ts';
-import { lineRate } from './lines.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { Presence } from './presence.ts';
 import type { Status } from '../frames/status.ts';
@@ -42,6 +41,9 @@ interface ConnectionsDeps {
 
 /** The capabilities that this relay declares to daemons, on every 101. */
 const declared = { [relayCapabilitiesHeader]: relayCapabilityNames.join(', ') };
+
+/** Lines about single daemons: enough to see which they are, too few to fill a disk. The counters have all. */
+export const lineRate = { ratePerSecond: 1, burst: 20 };
 
 export class Connections {
   readonly #deps: ConnectionsDeps;

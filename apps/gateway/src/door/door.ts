@@ -12,10 +12,9 @@ import {
 } from '@relay/socket';
 import type { Admission } from './admission.ts';
 import type { Balance } from './balance.ts';
-import type { Connections } from './connections.ts';
+import { type Connections, lineRate } from './connections.ts';
 import { type Contests, waitYourTurn } from './contests.ts';
 import type { GatewayDeps } from './deps.ts';
-import { lineRate } from './lines.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { UpdateRequired, authenticateDaemon } from './upgrade.ts';
 

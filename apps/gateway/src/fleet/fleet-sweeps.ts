@@ -1,12 +1,15 @@
 /** Sweeps of the whole fleet (rules, 15.1): one gateway at a time does them, and doing one twice changes nothing. */
-import type { Publisher } from '@relay/attention';
+import { type Publisher, message, newMessage } from '@relay/attention';
 import type { Leases, Shared, UserFrames } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import {
   type Database,
+  type Fired,
+  type Released,
   abandonedTasks,
   addNotification,
   countDevices,
+  countLater,
   devicesWithDueLater,
   devicesWithDueSchedules,
   devicesWithExpired,
@@ -26,6 +29,7 @@ import {
   onlineDevices,
   purge,
   purgeTasks,
+  readSessions,
   releaseLater,
   releaseLimits,
   requeueLateSteers,
@@ -33,11 +37,11 @@ import {
   unfinishedDeletions,
   withDevice,
 } from '@relay/database';
+import { userItemUuid } from '@relay/protocol/identity';
 import type { Logger } from '@relay/telemetry';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { Presence } from '../door/presence.ts';
 import type { Job } from './schedule.ts';
-import { publishFired, publishReleased } from './later.ts';
 import { watchTimeline } from './timeline.ts';
 
 export interface FleetSweepDeps {
@@ -212,4 +216,37 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     job('purge', purgeEveryMs, 600_000, () => purge(database, config.idempotencyTtlSeconds)),
     job('purge-tasks', purgeTasksEveryMs, 900_000, () => purgeTasks(database)),
   ];
+}
+
+/** Publishes messages that joined their queues, in their order. A session that was deleted since is left out. */
+async function publishReleased(
+  { database, publisher }: Pick<FleetSweepDeps, 'database' | 'publisher'>,
+  released: readonly Released[],
+): Promise<void> {
+  const records = await readSessions(
+    database,
+    released.map(({ sessionKey }) => sessionKey),
+  );
+  const byKey = new Map(records.map((record) => [record.key, record]));
+  for (const { sessionKey, taskId, content } of released) {
+    const record = byKey.get(sessionKey);
+    if (!record) continue;
+    const { ownerId, session } = record;
+    const sent = message(userItemUuid(taskId), 'USER', content, session.updatedAt);
+    await publisher.markSaid(ownerId, sessionKey, { role: 'USER', content, uuid: sent.uuid });
+    await publisher.append(ownerId, newMessage(session.id, sent));
+  }
+  for (const record of records) await publisher.session(record);
+}
+
+/** Publishes the runs of schedules that were due. The session first: an app must know the session of a message. */
+async function publishFired(
+  deps: Pick<FleetSweepDeps, 'database' | 'publisher'>,
+  ownerId: string,
+  { released, moved }: Fired,
+): Promise<void> {
+  await deps.publisher.sessions([...moved, ...released.map(({ sessionKey }) => sessionKey)]);
+  await publishReleased(deps, released);
+  const count = await countLater(deps.database, ownerId);
+  await deps.publisher.append(ownerId, { type: 'later_changed', count }, 'x');
 }
