@@ -13,6 +13,7 @@ import {
   findPlaces,
   findSession,
   openDatabase,
+  offlineAmong,
   openTasks,
   readSessions,
   resolveSession,
@@ -73,7 +74,8 @@ onPostgres('the plans of a turn', (postgres) => {
       await findSession(database, ownerId, `${deviceId}:claude:native`);
       await findPlaces(database, [{ ownerId, sessionId: `${deviceId}:claude:native` }]);
       await saveProgress(database, [{ key: accepted.record.key, progress: { action: 'Reading', target: '', at: '' } }]);
-      for (const read of [openTasks, devicesWithQueue, unfoundEnds, watchedOnDevices]) await read(database, [deviceId]);
+      for (const read of [openTasks, devicesWithQueue, unfoundEnds, watchedOnDevices, offlineAmong])
+        await read(database, [deviceId]);
       await endedAmong(database, deviceId, [accepted.taskId]);
       await cancelledAmong(database, [deviceId], [accepted.taskId]);
     }
