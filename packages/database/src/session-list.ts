@@ -179,12 +179,13 @@ async function newestWith(
   let read = 0;
   while (keys.length < count) {
     const rest = effort * count - read * blocksOf.candidate - keys.length * blocksOf.match;
-    const share = read === 0 ? 0 : keys.length / read;
+    // One more than was found, so that a first page without a match does not promise none.
+    const share = (keys.length + 1) / Math.max(read, count);
     const affordable = Math.min(
       read === 0 ? count : Infinity,
       Math.floor(rest / (blocksOf.candidate + share * blocksOf.match)),
     );
-    if (affordable < 1) return { keys, searchedTo: from! };
+    if (affordable < 8) return { keys, searchedTo: from! };
     const { source, condition } = candidatesAmong(sql`sessions`, ownerId, filter, affordable, from);
     const left = count - keys.length;
     const rows = await db.sql.query<{ key: string; updated_at: Date; place: number; has: boolean | null }>`
