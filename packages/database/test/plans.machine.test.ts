@@ -77,7 +77,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
           ['user-1', 'other-7'].map((ownerId) => ({ ownerId, page: { limit: 20, archived: 'false' } })),
         ),
     },
-    { name: 'a claim of one message', most: 150, work: (db) => claimTasks(db, 'other-1', 1) },
+    { name: 'a claim of one message', most: 150, work: (db) => claimTasks(db, 'many', 1) },
     { name: 'the devices whose limits have reset', most: 60, work: (db) => devicesWithResetLimits(db) },
     { name: 'the 1,000 watched sessions of a person', most: 6_000, work: (db) => listWatches(db, 'user-1') },
     { name: 'the ends that the history may complete', most: 100, work: (db) => unfoundEnds(db, ['many']) },
@@ -143,7 +143,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       VALUES ('few', 'user-1', 'few', 'claude', 'few', 'few', 'report', '/few', 'idle', '', now() - interval '1 year')`;
     await database.sql.execute`
       INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, state, expires_at)
-      VALUES ('waits', 'other-1-1', 'other-1', 'other-1', 'resume', 'go on', 'queued', now() + interval '1 day')`;
+      VALUES ('waits', 'k1', 'many', 'user-1', 'resume', 'go on', 'queued', now() + interval '1 day')`;
     await database.sql.execute`
       INSERT INTO watched_sessions (user_id, session_key)
       SELECT 'user-1', 'k' || n FROM generate_series(1, 1000) n UNION ALL VALUES ('user-1', 'few')
