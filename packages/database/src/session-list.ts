@@ -207,8 +207,8 @@ async function newestWith(
 }
 
 const newestCandidate = sql`ORDER BY updated_at DESC, key DESC`;
-/** A page of 20 reads 500 blocks at most: 440 for the search, the rest to see whether few sessions match. */
-const effortOfPage = 21;
+/** A page of 20 reads 500 blocks at most: 360 for the search, the rest to see whether few sessions match. */
+const effortOfPage = 17;
 /** A candidate and its part of the index; a match with its terms and its details in the list. */
 const blocksOf = { candidate: 1.25, match: 17 };
 /** Sessions that match a search and are looked up by key. */
