@@ -16,6 +16,7 @@ import { growth } from './suites/growth.mjs';
 import { longTurn } from './suites/long-turn.mjs';
 import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
+import { million } from './suites/million.mjs';
 import { neighbours } from './suites/neighbours.mjs';
 import { purge } from './suites/purge.mjs';
 import { push } from './suites/push.mjs';
@@ -51,6 +52,7 @@ const asked = {
   purge,
   churn,
   soak,
+  million,
   'long-turn': longTurn,
   transcript: async (options) => [
     ...(await transcriptPages(options)),
@@ -85,6 +87,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   daemon, gateway and api at every tenth; with --rounds 1, and --share 0.1 for one minute
                   churn: half an hour in which people come and go, and the memory of gateway, api and Redis at every
                   tenth; with --rounds 1, and --share 0.1 for three minutes
+                  million: the blocks that PostgreSQL reads for each request and for a turn, among one million sessions
                   soak: an hour of 15,000 daemons, 3,000 apps and five turns a second: what a socket and a turn take, and
                   what they leave behind; one round, whatever --rounds says
   --rounds <n>    rounds of everything, at least 1 (default: 5)

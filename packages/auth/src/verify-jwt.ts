@@ -1,5 +1,5 @@
 /** Who sent this access token? Knows issuers, audiences, keys and claims; never a route, a socket or a row. */
-import { type KeyObject, createHash } from 'node:crypto';
+import { type KeyObject, hash } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { AuthError } from './auth-error.ts';
@@ -181,7 +181,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   return {
     async verify(token) {
       if (token.length > maxTokenLength) throw invalid('The token is too long. Sign in again.');
-      const digest = createHash('sha256').update(token).digest('base64url');
+      const digest = hash('sha256', token, 'base64url');
       const principal = remembered(digest) ?? (await verifyUnknown(token, digest));
       if (revocations.covers(principal)) throw revoked();
       return principal;

@@ -130,7 +130,13 @@ export const inboxPageStatement = (userId: string, { limit, kind, snoozed, after
   ];
   if (kind) conditions.push(sql`i.kind = ${kind}`);
   if (after) conditions.push(sql`(i.created_at, i.id) < (${after.createdAt}::timestamptz, ${after.id})`);
-  const page = sql`(SELECT i.* FROM inbox_items i WHERE ${sql.join(conditions, ' AND ')} ${newestFirst} LIMIT ${limit + 1})`;
+  const pageOf = (columns: Sql) =>
+    sql`(SELECT ${columns} FROM inbox_items i WHERE ${sql.join(conditions, ' AND ')} ${newestFirst} LIMIT ${limit + 1})`;
+  // The index contains kind and state: items that do not match cost no read of the table.
+  const page =
+    kind || snoozed
+      ? sql`(SELECT found.* FROM ${pageOf(sql`i.id, i.created_at`)} w CROSS JOIN LATERAL (SELECT * FROM inbox_items WHERE id = w.id OFFSET 0) found)`
+      : pageOf(sql`i.*`);
   return sql`${itemsOf(page)} ${newestFirst}`;
 };
 

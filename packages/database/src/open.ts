@@ -25,6 +25,11 @@ const closeTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
 /** PostgreSQL compiles a statement when it overestimates the cost, and compiling takes seconds where the statement takes milliseconds. */
 const noJit = 'SET jit = off';
+/**
+ * Statements find their rows by an index, and lists read an index in its order. A connection keeps the plan of each statement, and a plan that it
+ * made while a table was small would read all of that table, or of a person, for as long as the connection lasts.
+ */
+const byIndex = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((way) => `SET enable_${way} = off`).join('; ');
 const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
 /**
@@ -165,7 +170,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
       const idleMs = 2 * transactionOptions.timeout;
       await client
         .query(
-          `SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}; ${noJit}`,
+          `SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}; ${noJit}; ${byIndex}`,
         )
         .catch((error: unknown) => Promise.reject(unreachable(error)));
     },

@@ -6,7 +6,7 @@ import { type QueuedTask, type SessionQueue, type TaskState, cutText, limits } f
 import { userItemUuid } from '@relay/protocol/identity';
 import { filesOfTask, hasImages } from './attached.ts';
 import { move } from './move.ts';
-import { isDue, isInLine, isOverdue, lineOrder, queueVersion } from './task-states.ts';
+import { isDue, isInLine, isOverdue, lineOrder, queueVersionOf } from './task-states.ts';
 import { readLater } from './later.ts';
 import { titleOf } from './tasks.ts';
 import { sql } from './sql.ts';
@@ -16,7 +16,7 @@ import { firstWordsOf } from './unnamed.ts';
 /** The queued tasks, next one first. */
 export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue, 'sessionId'>> {
   const [version] = await db.sql.query<{ v: string }>`
-    SELECT ${queueVersion('q')} AS v FROM tasks q WHERE q.session_key = ${key} AND q.state IN ('queued', 'sent')`;
+    SELECT ${queueVersionOf(key)} AS v`;
   const rows = await db.sql.query<{
     id: string;
     kind: QueuedTask['kind'];

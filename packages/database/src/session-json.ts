@@ -4,6 +4,7 @@
  */
 import type { Session } from '@relay/protocol';
 import { openPrompts, shownStatus } from './session-status.ts';
+import { queueVersionOf } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 
 const text = (value: Sql) => sql`to_json(${value})::text`;
@@ -40,7 +41,7 @@ const members = {
   newsAt: time(sql`s.news_at`),
   progress: sql`CASE WHEN (${shownStatus}) = 'active' THEN s.progress::text END`,
   runningSince: time(sql`l.running_since`),
-  queue: sql`CASE WHEN l.waiting > 0 THEN ${object({ count: sql`l.waiting`, v: text(sql`l.queue_v`) })} END`,
+  queue: sql`CASE WHEN l.waiting > 0 THEN ${object({ count: sql`l.waiting`, v: text(queueVersionOf(sql`s.key`)) })} END`,
   later: sql`CASE WHEN l.later > 0 THEN ${object({ count: sql`l.later`, next: time(sql`l.later_next`) })} END`,
   limit: sql`s.usage_limit::text`,
   startsAt: time(sql`l.starts_at`),

@@ -7,7 +7,7 @@
  * and each move declares its effect on it.
  */
 import { cutText, limits } from '@relay/protocol';
-import { isInLine, isOpen, isOverdue, queueVersion, underWay } from './task-states.ts';
+import { isInLine, isOpen, isOverdue, isUnsettled, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -248,10 +248,10 @@ export const lastTask = sql`(
 /** The tasks under way, queued and with a time in a session `s`, for `LEFT JOIN LATERAL`; one row. */
 export const line = sql`(
     SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
-      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v,
+      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting,
       (count(*) FILTER (WHERE l.state = 'later'))::int AS later, min(l.not_before) FILTER (WHERE l.state = 'later') AS later_next,
       min(l.not_before) FILTER (WHERE l.state = 'later' AND l.kind = 'start') AS starts_at
-    FROM tasks l WHERE l.session_key = s.key AND l.state IN ('queued', 'sent', 'running', 'later')
+    FROM tasks l WHERE l.session_key = s.key AND ${isUnsettled('l')}
   )`;
 
 /**

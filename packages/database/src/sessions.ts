@@ -33,9 +33,9 @@ export interface SessionRow {
   session: string;
 }
 
-/** Sessions as a reader sees them, with their last task. `source`: the table, or those rows of it that are wanted. */
-export const sessionsOf = (source: Sql): Sql => sql`
-  SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.file_path, s.version, ${sessionJson} AS session
+/** Sessions as a reader sees them, with their last task. `source`: the table, or those rows of it that are wanted. `more`: further columns. */
+export const sessionsOf = (source: Sql, more = sql.empty): Sql => sql`
+  SELECT ${more} s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.file_path, s.version, ${sessionJson} AS session
   FROM ${source} s
   LEFT JOIN LATERAL ${lastTask} t ON true
   LEFT JOIN LATERAL ${line} l ON true`;

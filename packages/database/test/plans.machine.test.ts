@@ -11,11 +11,14 @@ import {
   Sql,
   applyReport,
   claimTasks,
+  devicesWithResetLimits,
   findNativeSession,
   findPlaces,
   findSession,
   inboxPageStatement,
+  listPages,
   listSessions,
+  listWatches,
   longestWait,
   openDatabase,
   readSessions,
@@ -65,6 +68,18 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       most: 500,
       work: (db) => listSessions(db, 'user-1', { limit: 20, archived: 'false' }),
     },
+    {
+      name: 'the first pages of two people',
+      most: 500,
+      work: (db) =>
+        listPages(
+          db,
+          ['user-1', 'other-7'].map((ownerId) => ({ ownerId, page: { limit: 20, archived: 'false' } })),
+        ),
+    },
+    { name: 'a claim of one message', most: 150, work: (db) => claimTasks(db, 'many', 1) },
+    { name: 'the devices whose limits have reset', most: 60, work: (db) => devicesWithResetLimits(db) },
+    { name: 'the 1,000 watched sessions of a person', most: 6_000, work: (db) => listWatches(db, 'user-1') },
     { name: 'the ends that the history may complete', most: 100, work: (db) => unfoundEnds(db, ['many']) },
     { name: 'the watched sessions of a device', most: 60, work: (db) => watchedOnDevices(db, ['few']) },
     {
@@ -126,6 +141,9 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
     await database.sql.execute`
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, status, last_message, updated_at)
       VALUES ('few', 'user-1', 'few', 'claude', 'few', 'few', 'report', '/few', 'idle', '', now() - interval '1 year')`;
+    await database.sql.execute`
+      INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, state, expires_at)
+      VALUES ('waits', 'k1', 'many', 'user-1', 'resume', 'go on', 'queued', now() + interval '1 day')`;
     await database.sql.execute`
       INSERT INTO watched_sessions (user_id, session_key)
       SELECT 'user-1', 'k' || n FROM generate_series(1, 1000) n UNION ALL VALUES ('user-1', 'few')
@@ -197,7 +215,9 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
         expect(await blocksOf((db) => listSessions(db, 'user-1', page))).toBeLessThan(
           when === 'with statistics' ? 500 : 1_000,
         );
-        expect((await listSessions(database, 'user-1', page)).length > 0).toBe(q.length > 1 && q !== 'nothing');
+        expect((await listSessions(database, 'user-1', page)).sessions.length > 0).toBe(
+          q.length > 1 && q !== 'nothing',
+        );
       },
     );
 

@@ -50,7 +50,7 @@ onBoth('a session as PostgreSQL writes it', (open) => {
   /** The session in a list, its members in their order; the same as it is read by itself. */
   async function written(key: string): Promise<string> {
     const filter = { archived: 'all', keys: [key], limit: 1 } as const;
-    const [listed] = await listSessions(database, 'user-1', filter);
+    const [listed] = (await listSessions(database, 'user-1', filter)).sessions;
     const session = JSON.parse(listed!.json) as unknown;
     expect(isSession(session)).toMatchObject({ ok: true });
     expect((await readSessions(database, [key]))[0]!.session).toEqual(session);

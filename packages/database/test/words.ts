@@ -27,7 +27,7 @@ export async function wrongAnswers(database: Database): Promise<string[]> {
   const wrong: string[] = [];
   for (const [n, { title, found, missed }] of texts.entries())
     for (const q of [...found, ...missed]) {
-      const listed = await listSessions(database, 'ada', { q, archived: 'false', limit: 50 });
+      const { sessions: listed } = await listSessions(database, 'ada', { q, archived: 'false', limit: 50 });
       if (listed.some(({ key }) => key === `k${n}`) !== found.includes(q)) wrong.push(`${q} in ${title}`);
     }
   return wrong;

@@ -205,23 +205,23 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
   const readBody = route.binary ? bytesReader : jsonReader(route.largeField);
 
   return async (request: Request, response: Response): Promise<void> => {
-    const address = `address:${networkOfRequest(request)}`;
+    const address = () => `address:${networkOfRequest(request)}`;
     let principal: UserPrincipal | undefined;
     let claims: AnswerClaims | undefined;
     try {
       if (route.credential === 'answer') claims = await authenticateAnswer(request, deps.answers);
       principal = await principalOf(route, request, deps);
     } catch (error) {
-      await rateLimits.request(response, address);
+      await rateLimits.request(response, address());
       throw error;
     }
-    const payer = principal ? `user:${principal.userId}` : address;
+    const payer = principal ? `user:${principal.userId}` : address();
     const act = () =>
       perform({
         ...{ request, response, principal, claims, params: request.params, query: request.query },
         body: () => readBody(request, response, payer),
       });
-    const count = () => rateLimits.request(response, `${name}:${address}`);
+    const count = () => rateLimits.request(response, `${name}:${address()}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
     if (answer.text) await writeText(response, answer.status, answer.text);
     else if (answer.json === undefined && answer.body === undefined) response.status(answer.status).end();

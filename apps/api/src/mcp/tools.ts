@@ -146,7 +146,7 @@ export function createTools(deps: Operations, waits: Waits) {
 
     list_sessions: async ({ principal }, { cursor, limit = agentLimits.sessionsDefault, ...filter }) => {
       const after = cursor === undefined ? undefined : decodeCursor(cursor);
-      const { sessions, last } = await listPage(database, principal.userId, {
+      const { sessions, last } = await listPage(deps, principal.userId, {
         ...filter,
         limit,
         archived: 'false',

@@ -73,7 +73,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     listSessions: async (call) => {
       const { query } = call;
       const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-      const { sessions, last } = await listPage(db, call.principal.userId, {
+      const { sessions, last } = await listPage(deps, call.principal.userId, {
         ...{ deviceId: query.deviceId, status: query.status, q: query.q },
         ...(cursor ? { after: { updatedAt: cursor.at, key: cursor.id } } : {}),
         limit: query.limit ?? limits.sessionsDefault,

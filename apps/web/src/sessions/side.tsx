@@ -232,10 +232,15 @@ export function Side({ isHome }: { isHome: boolean }) {
           deviceOf={deviceOf}
           row={row}
         />
-        {search.kind === 'searching' && shown.length === 0 && <Skeleton text={words.list.searching} />}
-        {list.kind === 'ready' && (search.kind === 'off' || search.kind === 'found') && shown.length === 0 && (
-          <Empty search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />
+        {(search.kind === 'searching' || search.hasMore) && shown.length === 0 && (
+          <Skeleton text={words.list.searching} />
         )}
+        {list.kind === 'ready' &&
+          (search.kind === 'off' || search.kind === 'found') &&
+          shown.length === 0 &&
+          !search.hasMore && (
+            <Empty search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />
+          )}
         {isSearch && (
           <Suspense>
             <MessageHits text={search.words} devices={devices} only={filter.device} />

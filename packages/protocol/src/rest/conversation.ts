@@ -172,7 +172,11 @@ export const SessionDetail = record('SessionDetail', 'A session with its recent 
 
 export const SessionList = record('SessionList', 'Sessions of the user, newest `updatedAt` first.', {
   sessions: list(Session, 'Sessions', { maxItems: limits.sessionsPage }),
-  nextCursor: maybe(line('Send it as `cursor` for the next page; absent on the last page')),
+  nextCursor: maybe(
+    line(
+      'Send it as `cursor` for the next page; absent on the last page. A page of a search can be shorter than `limit` and have one',
+    ),
+  ),
 });
 
 const boundedText = (description: string) => text(`${description}; at most 256 KiB of UTF-8`, { minLength: 1 });
