@@ -44,5 +44,5 @@ export interface Operations extends ApiDeps {
    */
   findPlace(named: NamedSession): Promise<SessionPlace | undefined>;
   /** Sends a command to the instance that owns the device, without waiting for anything. */
-  tell(deviceId: string, command: Command): void;
+  sendCommand(deviceId: string, command: Command): void;
 }

@@ -23,7 +23,7 @@ export async function publishReleased(
     if (!record) continue;
     const { ownerId, session } = record;
     const said = message(userItemUuid(taskId), 'USER', content, session.updatedAt);
-    await publisher.markSaid(ownerId, sessionKey, { role: 'USER', content, uuid: said.uuid });
+    await publisher.markPublished(ownerId, sessionKey, { role: 'USER', content, uuid: said.uuid });
     await publisher.append(ownerId, newMessage(session.id, said));
   }
   for (const record of records) await publisher.session(record);

@@ -80,7 +80,8 @@ export function createSpeech(publisher: Publisher): Speech {
       const of = conversation(connection, record);
       return connection.can('transcript') ? publisher.sayOnce(of, said) : publisher.sayEnd(of, said, end);
     },
-    unsaid: (connection, record, texts, sinceMs) => publisher.unsaid(conversation(connection, record), texts, sinceMs),
+    unsaid: (connection, record, texts, sinceMs) =>
+      publisher.unpublished(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
       const said = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
       return publisher.say(conversation(connection, record), said);
