@@ -46,5 +46,5 @@ export interface Operations extends ApiDeps {
   /** A page of sessions, as `listSessions`; pages of many requests are read together. */
   findPage(asked: AskedPage): Promise<Listing | undefined>;
   /** Sends a command to the instance that owns the device, without waiting for anything. */
-  tell(deviceId: string, command: Command): void;
+  sendCommand(deviceId: string, command: Command): void;
 }

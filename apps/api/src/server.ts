@@ -37,7 +37,7 @@ import { serviceRoutes } from './routes/service.ts';
 import { contentRoutes } from './routes/content.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { mountMcp } from './mcp/door.ts';
-import { createTeller } from './tell.ts';
+import { createCommandSender } from './command-sender.ts';
 import { mountDocs } from './docs.ts';
 import { mountDownloads } from './downloads.ts';
 import { mountWeb } from './web.ts';
@@ -68,10 +68,10 @@ export function createApi(deps: ApiDeps): Api {
   ]);
   const durations = metrics.histogram('relay_http_request_seconds', 'Time to answer, by route', ['route']);
   const publisher = publisherOf(deps);
-  const teller = createTeller(backplane, logger, config.commandTimeoutMs);
+  const commands = createCommandSender(backplane, logger, config.commandTimeoutMs);
   const findPlace = gathered((named: readonly NamedSession[]) => findPlaces(deps.database, named));
   const findPage = gathered((asked: readonly AskedPage[]) => listPages(deps.database, asked));
-  const operations: Operations = { ...deps, publisher, findPlace, findPage, tell: teller.tell };
+  const operations: Operations = { ...deps, publisher, findPlace, findPage, sendCommand: commands.sendCommand };
   const late = new LateRefusals();
   const door = createAttentionDoor(deps, late);
   const doors: Pick<typeof door, 'control' | 'recheck' | 'drain' | 'close'>[] = [door];
@@ -184,7 +184,7 @@ export function createApi(deps: ApiDeps): Api {
     },
     close: async () => {
       stopHealing?.();
-      teller.stop();
+      commands.stop();
       await Promise.all(doors.map((one) => one.close()));
       stopPokes();
       await outbox.stop();

@@ -76,13 +76,13 @@ function oddAnswer(url: string, { status, headers }: BadAnswerError): Failure {
 
 function refusal(url: string, { code, status, message, retryAfter, headers }: RelayError): Failure {
   const requestId = headers.get('x-request-id');
-  const said = [retold[code] ?? sentence(message)];
+  const sentences = [retold[code] ?? sentence(message)];
   if (status === 401 || code === 'INSUFFICIENT_SCOPE' || code === 'SIGN_IN_NOT_RECENT')
-    said.push(`Run "relay login --url ${url}".`);
-  else if (advice[code] !== undefined) said.push(advice[code]);
-  else if (retryAfter !== undefined && !/again/i.test(message)) said.push(`Try again in ${retryAfter} s.`);
-  if (status === 500 && requestId) said.push(`(Request ${requestId})`);
-  return new Failure(code, said.join(' '), exitCodeOf(status, code), {
+    sentences.push(`Run "relay login --url ${url}".`);
+  else if (advice[code] !== undefined) sentences.push(advice[code]);
+  else if (retryAfter !== undefined && !/again/i.test(message)) sentences.push(`Try again in ${retryAfter} s.`);
+  if (status === 500 && requestId) sentences.push(`(Request ${requestId})`);
+  return new Failure(code, sentences.join(' '), exitCodeOf(status, code), {
     more: {
       status,
       ...(retryAfter === undefined ? {} : { retryAfter }),

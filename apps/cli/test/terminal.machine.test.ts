@@ -6,7 +6,7 @@ import type { AnyFrame } from '../src/happenings.ts';
 import { runCli } from '../src/cli.ts';
 import type { SessionEvent } from '../src/follow.ts';
 import { createOverview } from '../src/show/overview.ts';
-import { createConversationView } from '../src/show/said.ts';
+import { createConversationView } from '../src/show/conversation-view.ts';
 import { type Streams, terminalOn } from '../src/terminal.ts';
 import { createDesk } from './desk.ts';
 import { type RelayDouble, startRelayDouble } from '@relay/testing';

@@ -66,7 +66,7 @@ describe('1.6: a machine that allows no mode without questions', () => {
     for (const machine of [{ noFullAccess: true }, { askAtDesk: () => Promise.resolve(undefined) }]) {
       const settings = createSettings(1000, { ...machine, quirks });
       settings.opened('s', offers);
-      settings.heard('s', { sessionUpdate: 'config_option_update', ...offers });
+      settings.observe('s', { sessionUpdate: 'config_option_update', ...offers });
       const { sent, agent } = recording();
       const ids = ['mode', 'MODE', 'modes', 'allow_all', 'model', '__proto__', 'constructor', ''];
       const values = [
@@ -93,7 +93,7 @@ describe('1.6: a machine that allows no mode without questions', () => {
   it('keeps its settings when the agent reports an empty list of options', () => {
     const settings = createSettings(1000);
     settings.opened('s', offers);
-    settings.heard('s', { sessionUpdate: 'config_option_update', configOptions: [] });
+    settings.observe('s', { sessionUpdate: 'config_option_update', configOptions: [] });
     expect(settings.of('s')).toHaveLength(3);
   });
 });

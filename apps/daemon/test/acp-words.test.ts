@@ -6,7 +6,7 @@ import { chosen, createMapper } from '@relay/daemon-kit';
 import { describeCall, intentOf } from '../src/agents/acp/calls.ts';
 import { type Fields, textOf } from '../src/agents/acp/content.ts';
 import { askForm } from '../src/agents/acp/form.ts';
-import { type Told, createNarrator } from '../src/agents/acp/narrator.ts';
+import { type TurnSummary, createNarrator } from '../src/agents/acp/narrator.ts';
 import { askPermission } from '../src/agents/acp/permission.ts';
 import { presetOf } from '../src/agents/acp/presets.ts';
 import { lastLines, sentenceIn } from '../src/agents/acp/sentence.ts';
@@ -24,7 +24,7 @@ function narrate(...updates: Fields[]) {
   const mapper = createMapper({ sessionId: 's', cwd: '/my/project', detail: 'full', thoughts: true, now: () => 0 });
   const tell = (update: Fields) => {
     mapper.update(update);
-    narrator.update(update, mapper.heard());
+    narrator.update(update, mapper.effect());
   };
   for (const update of updates) tell(update);
   return { narrator, told, tell, output: emitted.join('') };
@@ -71,7 +71,7 @@ describe('an update', () => {
   it('marks the turn as failed when Codex reports a system failure', () => {
     const meta = { codex: { threadStatus: { type: 'systemError' } } };
     const { narrator } = narrate(says('{"error":"bad model"}'), { sessionUpdate: 'session_info_update', _meta: meta });
-    expect(verdictOf({ stopReason: 'end_turn' }, narrator.told(), { rejected: false })).toEqual({
+    expect(verdictOf({ stopReason: 'end_turn' }, narrator.summary(), { rejected: false })).toEqual({
       kind: 'error',
       error: 'bad model',
     });
@@ -225,7 +225,7 @@ describe('the outcome of a turn', () => {
   });
 
   const silent = { answer: '', acted: false, worked: false, failed: false };
-  it.each<[string, Told, Parameters<typeof verdictOf>[2], string]>([
+  it.each<[string, TurnSummary, Parameters<typeof verdictOf>[2], string]>([
     [
       'A9: without text is complete',
       silent,
@@ -257,9 +257,9 @@ describe('the outcome of a turn', () => {
 
   it('A2: excludes text from before a question', () => {
     const { narrator, tell } = narrate(says('May I?'));
-    expect(narrator.said()).toBe('May I?');
+    expect(narrator.takeText()).toBe('May I?');
     tell({ ...call({ status: 'failed' }), sessionUpdate: 'tool_call_update' });
-    expect(narrator.told().answer).toBe('');
+    expect(narrator.summary().answer).toBe('');
   });
 
   it('is an error if Copilot writes one as text, and complete if other agents do', () => {

@@ -18,9 +18,9 @@ describe('§2: limits of Claude Code', () => {
   it('arrive one at a time, and every update has the newest of each', () => {
     let now = start;
     const notes = createNotes({ now: () => now });
-    notes.heard('s1', reported({ status: 'allowed', rateLimitType: 'five_hour', utilization: 0.4, resetsAt: start / 1000 + 60 })); // prettier-ignore
+    notes.observe('s1', reported({ status: 'allowed', rateLimitType: 'five_hour', utilization: 0.4, resetsAt: start / 1000 + 60 })); // prettier-ignore
     now += 1000;
-    const update = notes.heard(
+    const update = notes.observe(
       's2',
       reported({ status: 'allowed_warning', rateLimitType: 'seven_day', utilization: 0.8 }),
     );
@@ -29,7 +29,7 @@ describe('§2: limits of Claude Code', () => {
       { id: 'seven_day', name: '7 days', used: 0.8, state: 'warning', as_of: time(1) },
     ]);
     now += 1000;
-    const { limits } = notes.heard(
+    const { limits } = notes.observe(
       's1',
       reported({ status: 'rejected', rateLimitType: 'five_hour', utilization: 1.2 }),
     );
@@ -42,15 +42,15 @@ describe('§2: limits of Claude Code', () => {
   it('are left out if they are invalid', () => {
     const notes = createNotes({ now: () => start });
     for (const info of [{}, { rateLimitType: 5 }, { rateLimitType: '' }])
-      expect(notes.heard('s1', reported(info))).not.toHaveProperty('limits');
+      expect(notes.observe('s1', reported(info))).not.toHaveProperty('limits');
     const odd = { rateLimitType: 'a_new_one', status: 'odd', utilization: 'much', resetsAt: 1e300 };
-    expect(notes.heard('s1', reported(odd)).limits).toEqual([{ id: 'a_new_one', name: 'a new one', as_of: time(0) }]);
+    expect(notes.observe('s1', reported(odd)).limits).toEqual([{ id: 'a_new_one', name: 'a new one', as_of: time(0) }]);
   });
 
   it('keep the cost when an update omits it', async () => {
     const notes = createNotes({ now: () => start });
-    notes.heard('s1', { sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount: 1.5, currency: 'USD' } });
-    notes.heard('s1', { sessionUpdate: 'usage_update', used: 20 });
+    notes.observe('s1', { sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount: 1.5, currency: 'USD' } });
+    notes.observe('s1', { sessionUpdate: 'usage_update', used: 20 });
     expect(await notes.context('s1')).toEqual({
       used_tokens: 20,
       max_tokens: 100,
@@ -95,7 +95,7 @@ describe('§2: limits of Codex', () => {
   it('come from the newest count in its session file, live', async () => {
     const { env, add } = written(count(1, 10));
     const notes = createNotes({ now: () => start, limitsOf: limitsOf(presetOf('codex'), env) });
-    expect(notes.heard(id, { sessionUpdate: 'usage_update', used: 1, size: 2 }).limits).toEqual(limits(0.1, 1));
+    expect(notes.observe(id, { sessionUpdate: 'usage_update', used: 1, size: 2 }).limits).toEqual(limits(0.1, 1));
     add(count(5, 72));
     expect(await notes.context(id)).toMatchObject({ limits: limits(0.72, 5) });
     expect(limitsOf(presetOf('claude_code'), env)).toBeUndefined();

@@ -37,11 +37,11 @@ function stage(responses: Fields[] = []) {
     update(update) {
       if (update.sessionUpdate === 'notice') notices.push(String(update.title));
       mapper.update(update);
-      return mapper.heard();
+      return mapper.effect();
     },
     call(call, question) {
       mapper.call(call, question);
-      return mapper.heard();
+      return mapper.effect();
     },
     answered: (about, allowed) => void mapper.answered(about, { allowed }),
     progress: () => undefined,
@@ -245,7 +245,7 @@ describe('the completion of a turn', () => {
     };
     const silent = 'The agent ended its turn without saying anything.';
     expect(await send('/compat')).toBe(`/compat: ${silent}`);
-    notes.heard('s', { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'compact' }] });
+    notes.observe('s', { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'compact' }] });
     expect(await send('/compat now')).toBe('/compat now: The agent did nothing. /compat is not among its commands.');
     expect(await send('/compact')).toBe(`/compact: ${silent}`);
     expect(await send('/home/ada is empty')).toBe(`/home/ada is empty: ${silent}`);

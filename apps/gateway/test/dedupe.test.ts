@@ -98,7 +98,7 @@ describe('one message on all paths', () => {
         throw error;
       },
     });
-    await before.markSaid(session.ownerId, session.key, { role: 'USER', content: 'yes' });
+    await before.markPublished(session.ownerId, session.key, { role: 'USER', content: 'yes' });
     await backplane.mark('the clock', [native], 1_000);
     const taskId = await say(relay, id, 'yes');
     await daemon.next('task_resume', (frame) => frame.task_id === taskId);

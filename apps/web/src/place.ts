@@ -11,8 +11,8 @@ export interface Place {
 }
 
 export function readPlace(document: Document, location: Location): Place {
-  const told = document.querySelector<HTMLMetaElement>('meta[name="relay-url"]')?.content ?? '';
-  const [address, url = '', sha256] = told.split(' ') as [string, string?, string?];
+  const relayUrl = document.querySelector<HTMLMetaElement>('meta[name="relay-url"]')?.content ?? '';
+  const [address, url = '', sha256] = relayUrl.split(' ') as [string, string?, string?];
   const publicUrl = (address || location.origin).replace(/\/+$/, '');
   const { origin, pathname } = new URL(publicUrl);
   return {

@@ -18,7 +18,7 @@ import { Prompts } from './prompts.ts';
 import { SessionChoices } from './session-choices.ts';
 import type { Choices } from './settings.ts';
 import { type Steered, steer } from './steering.ts';
-import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.ts';
+import { type Updater, createUpdater, openCallOf, toolCallIdOf } from './updates.ts';
 
 /** Number of items to follow in one session. */
 const keptItems = 2000;
@@ -35,7 +35,7 @@ export class Conversation {
   readonly #prompts: Prompts;
   readonly #choices: SessionChoices;
   readonly #copy: SessionCopy;
-  #teller: Teller;
+  #updater: Updater;
   /** The session as last sent to the client. */
   #seen: Session | undefined;
   #work: Promise<unknown> = Promise.resolve();
@@ -62,7 +62,7 @@ export class Conversation {
       keep: keptItems,
       keepBytes: () => copyBytes(budget),
     });
-    this.#teller = this.#newTeller();
+    this.#updater = this.#newUpdater();
     this.#asking = new Asking({
       host,
       sessionId: () => this.sessionId,
@@ -77,11 +77,11 @@ export class Conversation {
       settings: () => this.#choices.chosen,
       run: (work) => this.#run(work),
       catchUp: () => this.#catchUp(),
-      tell: async (message) => {
-        if (this.#copy.add(message, false)) await this.#tell(message, 'history');
+      show: async (message) => {
+        if (this.#copy.add(message, false)) await this.#show(message, 'history');
       },
       accepted: (own, session) => {
-        this.#teller.skip(own.uuid);
+        this.#updater.skip(own.uuid);
         this.#copy.add(own);
         if (session) this.#adopt(session);
       },
@@ -112,17 +112,17 @@ export class Conversation {
    * Sends the whole list or, with `false`, records it as sent, so that open items continue from there. Asks open questions again.
    * @throws the errors of calls
    */
-  replay(isTold: boolean): Promise<void> {
+  replay(isReplayed: boolean): Promise<void> {
     return this.#run(async () => {
       const id = this.sessionId;
       if (id === undefined) return;
       this.#copy.forget();
-      this.#teller.end();
-      this.#teller = this.#newTeller();
+      this.#updater.end();
+      this.#updater = this.#newUpdater();
       this.#asking.forget();
       const loaded = await this.#copy.loadChanges();
-      if (isTold) await this.#tellAll(loaded.changed, () => before(this.#host.client, id, loaded));
-      else for (const entry of loaded.changed) this.#teller.tell(entry);
+      if (isReplayed) await this.#showAll(loaded.changed, () => before(this.#host.client, id, loaded));
+      else for (const entry of loaded.changed) this.#updater.updatesFor(entry);
       await this.#look();
     });
   }
@@ -200,7 +200,7 @@ export class Conversation {
       id,
       instructionOf(prompt, this.#begin.paths, this.#host.device.files),
       isHostOwned,
-      ({ uuid }) => this.#teller.skip(uuid),
+      ({ uuid }) => this.#updater.skip(uuid),
     );
   }
 
@@ -216,7 +216,7 @@ export class Conversation {
 
   /** The client closed the session. */
   close(): void {
-    this.#teller.end();
+    this.#updater.end();
     this.#host.budget.sessions -= 1;
   }
 
@@ -235,7 +235,7 @@ export class Conversation {
       case 'session_update':
         return this.#see(frame.session);
       case 'transcript':
-        for (const item of changed) await this.#tell(item, 'live');
+        for (const item of changed) await this.#show(item, 'live');
         if (this.#copy.isBehind) await this.#catchUpSoon();
         return;
       case 'new_message':
@@ -252,15 +252,15 @@ export class Conversation {
 
   /** A daemon with items sends each message as an item too, whose frames can be lost. */
   async #takeMessage(message: Message, isNew: boolean): Promise<void> {
-    const tell = () => (isNew ? this.#tell(message, 'live') : Promise.resolve());
-    if (this.#isPlain === true) return tell();
+    const show = () => (isNew ? this.#show(message, 'live') : Promise.resolve());
+    if (this.#isPlain === true) return show();
     if (this.#isPlain === undefined) {
       this.#copy.doubt();
-      if (!(await this.#catchUpSoon())) await tell();
+      if (!(await this.#catchUpSoon())) await show();
     } else if (this.#copy.isUnsure)
       void this.#copy.doubted().then(() =>
         this.#run(async () => {
-          if (this.#copy.isBehind && !(await this.#catchUpSoon())) await tell();
+          if (this.#copy.isBehind && !(await this.#catchUpSoon())) await show();
         }),
       );
   }
@@ -324,10 +324,10 @@ export class Conversation {
     try {
       const loaded = await work();
       if (loaded) {
-        const isKnown = (uuid: string) => this.#teller.isTold(uuid);
+        const isKnown = (uuid: string) => this.#updater.isSent(uuid);
         const hasGap = loaded.isWhole && loaded.hasMore && !loaded.changed.some(({ uuid }) => isKnown(uuid));
         const older = () => before(client, this.sessionId!, loaded, isKnown);
-        await this.#tellAll(loaded.changed, hasGap ? older : undefined);
+        await this.#showAll(loaded.changed, hasGap ? older : undefined);
       }
       return !this.#isPlain;
     } catch (error) {
@@ -340,27 +340,27 @@ export class Conversation {
   // Updates for the client
 
   /** Sends older entries first. Only one history of a user is in memory at a time. */
-  async #tellAll(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
+  async #showAll(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
     if (older)
       await this.#host.budget.inTurn(async () => {
-        for (const entry of await older()) await this.#tell(entry, 'history');
+        for (const entry of await older()) await this.#show(entry, 'history');
       });
-    for (const entry of newest) await this.#tell(entry, 'history');
+    for (const entry of newest) await this.#show(entry, 'history');
   }
 
-  async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
+  async #show(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
-    if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#teller.skip(entry.uuid);
+    if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#updater.skip(entry.uuid);
     // The response of the prompt reports its error.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
-    if (isOwnError && source === 'live') return this.#teller.skip(entry.uuid);
-    if (!isPlainMessage && !this.#teller.isTold(entry.uuid)) {
+    if (isOwnError && source === 'live') return this.#updater.skip(entry.uuid);
+    if (!isPlainMessage && !this.#updater.isSent(entry.uuid)) {
       const shown = await shownAs(this.#host, this.sessionId ?? '', entry);
-      if (shown) this.#teller.skip(entry.uuid);
+      if (shown) this.#updater.skip(entry.uuid);
       if (shown?.content)
         await this.#update({ sessionUpdate: 'agent_message_chunk', messageId: entry.uuid, content: shown.content });
     }
-    for (const update of this.#teller.tell(entry)) {
+    for (const update of this.#updater.updatesFor(entry)) {
       if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
         this.#prompts.hear(update.content.text);
       await this.#update(update);
@@ -384,9 +384,9 @@ export class Conversation {
     return { sessionId: this.id, forms: shows.forms, isReadOnly, toolCallId: call && toolCallIdOf(call), cwd, paths };
   }
 
-  #newTeller(): Teller {
+  #newUpdater(): Updater {
     const { budget, shows } = this.#host;
-    return createTeller({ ...this.#begin, notices: shows.notices, budget });
+    return createUpdater({ ...this.#begin, notices: shows.notices, budget });
   }
 
   #run<T>(work: () => Promise<T>): Promise<T> {

@@ -22,9 +22,9 @@ export function contentOfDiffs(diffs: unknown, cwd: string, paths: Paths): ToolC
 function contentOf(diff: Fields, cwd: string, paths: Paths): ToolCallContent[] {
   if (typeof diff.path !== 'string') return [];
   const path = localPath(diff.path, cwd, paths);
-  const said: ToolCallContent[] = [];
+  const contents: ToolCallContent[] = [];
   if (diff.change === 'move' && typeof diff.from === 'string')
-    said.push(textContent(`Moved ${localPath(diff.from, cwd, paths)} to ${path}.`));
+    contents.push(textContent(`Moved ${localPath(diff.from, cwd, paths)} to ${path}.`));
   for (const { lines } of fieldsIn(diff.hunks)) {
     const all = listOf(lines).filter((line): line is string => typeof line === 'string');
     const side = (other: string) =>
@@ -33,9 +33,9 @@ function contentOf(diff: Fields, cwd: string, paths: Paths): ToolCallContent[] {
         .map((line) => line.slice(1))
         .join('\n');
     const isNew = diff.change === 'add' && all.every((line) => line.startsWith('+'));
-    said.push({ type: 'diff', path, oldText: isNew ? null : side('+'), newText: side('-') });
+    contents.push({ type: 'diff', path, oldText: isNew ? null : side('+'), newText: side('-') });
   }
-  if (said.length > 0) return said;
+  if (contents.length > 0) return contents;
   const verbs: Readonly<Record<string, string>> = { add: 'Added', delete: 'Deleted' };
   return [textContent(`${verbs[String(diff.change)] ?? 'Changed'} ${path}.`)];
 }

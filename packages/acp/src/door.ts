@@ -193,12 +193,12 @@ class Door {
     return { sessionId: id, ...(await conversation.choices()) };
   }
 
-  async #load({ sessionId: id, cwd, mcpServers }: LoadSessionRequest, isTold: boolean) {
+  async #load({ sessionId: id, cwd, mcpServers }: LoadSessionRequest, isReplayed: boolean) {
     this.#hearOf(mcpServers);
     const { client, device } = this.#options;
     const open = this.#open.get(id);
     if (open) {
-      await (isTold ? open.replay(true) : open.resume());
+      await (isReplayed ? open.replay(true) : open.resume());
       return open.choices();
     }
     const sessionId = sessionIdOf(id, device);
@@ -220,7 +220,7 @@ class Door {
     // Registered before the read, so that no later frame is missed.
     this.#add(conversation);
     try {
-      await conversation.replay(isTold);
+      await conversation.replay(isReplayed);
     } catch (error) {
       this.#open.delete(id);
       conversation.close();

@@ -9,5 +9,5 @@ export { type Asking, type AskOptions, askingOf } from './questions.ts';
 export type { Relay } from './relay.ts';
 export { type Place, acpIdOf, sessionIdOf } from './session-ids.ts';
 export { type Choices, choicesOf } from './settings.ts';
-export { type Teller, createTeller } from './updates.ts';
+export { type Updater, createUpdater } from './updates.ts';
 export { type AnyMessage, type Stream, ndJsonStream } from '@agentclientprotocol/sdk';

@@ -30,8 +30,8 @@ export async function persist<T>(attempt: () => Promise<T>, { signal, isPassing 
       const isReturning = code === 'DEVICE_OFFLINE' && Date.now() < outageAt + returnMs;
       if (signal.aborted || !(isOut || isReturning || code === 'RATE_LIMITED')) throw error;
       if (isOut) outageAt = Date.now();
-      const toldMs = error instanceof RelayError ? (error.retryAfter ?? 0) * 1000 : 0;
-      await pause(Math.max(toldMs, Math.min(250 * 2 ** step, longestPauseMs)), signal);
+      const retryAfterMs = error instanceof RelayError ? (error.retryAfter ?? 0) * 1000 : 0;
+      await pause(Math.max(retryAfterMs, Math.min(250 * 2 ** step, longestPauseMs)), signal);
     }
   }
 }

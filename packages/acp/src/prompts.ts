@@ -26,7 +26,7 @@ interface Talk {
   run<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves with true if nothing is missing. */
   catchUp(): Promise<boolean>;
-  tell(message: Message): Promise<void>;
+  show(message: Message): Promise<void>;
   /** The relay accepted the message; `session` is set if the message created the session. */
   accepted(own: Message, session: Session | undefined): void;
 }
@@ -186,9 +186,9 @@ export class Prompts {
     const result = task.result ?? '';
     await this.#talk.run(async () => {
       // The daemon keeps no items or went offline: use the result of the task.
-      if (isWhole || turn.said.includes(squashed(result))) return;
+      if (isWhole || turn.shown.includes(squashed(result))) return;
       const message = { uuid: `result:${id}`, role: 'AGENT', content: result, timestamp: '' } as const;
-      await this.#talk.tell(message);
+      await this.#talk.show(message);
     });
     const end = endOf(state, task, turn.isCancelled, resetsAt);
     if (end instanceof Error) turn.reject(end);

@@ -15,15 +15,15 @@ export class Turn {
   /** The turn is over, but its last texts are still being read. */
   isEnding = false;
   /** The newest agent texts sent to the client, without white space: at least as long as a result. */
-  said = '';
+  shown = '';
   /** Settled once. */
   readonly ended: Promise<PromptResponse>;
   readonly resolve: (response: PromptResponse) => void;
   readonly reject: (error: Error) => void;
 
   hear(text: string): void {
-    this.said += squashed(text);
-    if (this.said.length > 2 * limits.messageBytes) this.said = this.said.slice(-limits.messageBytes);
+    this.shown += squashed(text);
+    if (this.shown.length > 2 * limits.messageBytes) this.shown = this.shown.slice(-limits.messageBytes);
   }
 
   constructor() {

@@ -9,7 +9,7 @@ import { type Budget, createBudget } from './budget.ts';
 import { contentOfDiffs, fieldsIn, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
 
-interface TellerOptions {
+interface UpdaterOptions {
   /** Folder of the session on the device. */
   cwd: string;
   paths: Paths;
@@ -19,13 +19,13 @@ interface TellerOptions {
   budget?: Budget | undefined;
 }
 
-export interface Teller {
+export interface Updater {
   /** Returns the updates between the client's version and the current item or message. */
-  tell(entry: Item | Message): SessionUpdate[];
+  updatesFor(entry: Item | Message): SessionUpdate[];
   /** Marks an entry as known, or as not for the client. */
   skip(uuid: string): void;
-  isTold(uuid: string): boolean;
-  /** Returns the bytes to the budget. The teller sends nothing afterwards. */
+  isSent(uuid: string): boolean;
+  /** Returns the bytes to the budget. The updater sends nothing afterwards. */
   end(): void;
 }
 
@@ -36,7 +36,7 @@ interface Known {
   text: string | undefined;
 }
 
-interface Told {
+interface SentItem {
   known: Known;
   /** How often another text replaced the text: each replacement is a message of its own. */
   again: number;
@@ -56,11 +56,11 @@ const wholeBytes = 512 * 1024;
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 const nothing: Known = { length: 0, hash: hashOf(''), text: '' };
 
-export function createTeller(options: TellerOptions): Teller {
+export function createUpdater(options: UpdaterOptions): Updater {
   const { budget = createBudget() } = options;
-  const all = new Map<string, Told>();
+  const all = new Map<string, SentItem>();
   /** Entries with a full text, the longest unchanged entry first. */
-  const whole = new Map<string, Told>();
+  const whole = new Map<string, SentItem>();
   let own = 0;
   let inWhole = 0;
   let isEnded = false;
@@ -68,41 +68,41 @@ export function createTeller(options: TellerOptions): Teller {
     own += bytes;
     budget.used += bytes;
   };
-  const costOf = ({ fields }: Told) => entryBytes + fields.size * fieldBytes;
-  const uncount = (uuid: string, { known }: Told): boolean => {
+  const costOf = ({ fields }: SentItem) => entryBytes + fields.size * fieldBytes;
+  const uncount = (uuid: string, { known }: SentItem): boolean => {
     if (!whole.delete(uuid)) return false;
     inWhole -= known.length * 2;
     cost(known.length * -2);
     return true;
   };
-  const shorten = (uuid: string, told: Told) => {
-    if (uncount(uuid, told)) told.known.text = undefined;
+  const shorten = (uuid: string, sent: SentItem) => {
+    if (uncount(uuid, sent)) sent.known.text = undefined;
   };
-  const forget = (uuid: string, told: Told) => {
-    shorten(uuid, told);
+  const forget = (uuid: string, sent: SentItem) => {
+    shorten(uuid, sent);
     all.delete(uuid);
-    cost(-costOf(told));
+    cost(-costOf(sent));
   };
   const isOver = () => all.size > most || own > sessionBytes || budget.used > budget.limit;
-  const toldOf = (uuid: string): Told => {
-    let told = all.get(uuid);
-    if (!told) {
-      told = { known: nothing, again: 0, fields: new Map(), isSkipped: false };
-      all.set(uuid, told);
-      cost(costOf(told));
+  const sentOf = (uuid: string): SentItem => {
+    let sent = all.get(uuid);
+    if (!sent) {
+      sent = { known: nothing, again: 0, fields: new Map(), isSkipped: false };
+      all.set(uuid, sent);
+      cost(costOf(sent));
     }
-    return told;
+    return sent;
   };
   /** Runs `work`, which changes the entry, and counts the new size of the entry. */
-  const paid = <T>(uuid: string, told: Told, work: () => T): T => {
-    uncount(uuid, told);
-    const before = costOf(told);
+  const paid = <T>(uuid: string, sent: SentItem, work: () => T): T => {
+    uncount(uuid, sent);
+    const before = costOf(sent);
     const done = work();
-    cost(costOf(told) - before);
-    if (told.known.text !== undefined && told.known.length > 0) {
-      whole.set(uuid, told);
-      inWhole += told.known.length * 2;
-      cost(told.known.length * 2);
+    cost(costOf(sent) - before);
+    if (sent.known.text !== undefined && sent.known.length > 0) {
+      whole.set(uuid, sent);
+      inWhole += sent.known.length * 2;
+      cost(sent.known.length * 2);
     }
     for (const [oldest, one] of whole) {
       if (inWhole <= wholeBytes && !isOver()) break;
@@ -115,24 +115,24 @@ export function createTeller(options: TellerOptions): Teller {
     return done;
   };
   return {
-    isTold: (uuid) => all.has(uuid),
+    isSent: (uuid) => all.has(uuid),
     skip(uuid) {
       if (isEnded) return;
-      const told = toldOf(uuid);
-      paid(uuid, told, () => (told.isSkipped = true));
+      const sent = sentOf(uuid);
+      paid(uuid, sent, () => (sent.isSkipped = true));
     },
-    tell(entry) {
+    updatesFor(entry) {
       if (isEnded) return [];
       const isFirst = !all.has(entry.uuid);
-      const told = toldOf(entry.uuid);
-      if (told.isSkipped) return [];
-      return paid(entry.uuid, told, () =>
-        isItem(entry) ? updatesOf(entry, told, isFirst, options) : words(entry, told, speaker(entry)),
+      const sent = sentOf(entry.uuid);
+      if (sent.isSkipped) return [];
+      return paid(entry.uuid, sent, () =>
+        isItem(entry) ? updatesOf(entry, sent, isFirst, options) : words(entry, sent, speaker(entry)),
       );
     },
     end() {
       isEnded = true;
-      for (const [uuid, told] of all) forget(uuid, told);
+      for (const [uuid, sent] of all) forget(uuid, sent);
     },
   };
 }
@@ -149,47 +149,47 @@ const speaker = ({ role }: { role: string }): Speaker =>
 
 function words(
   { uuid, content }: { uuid: string; content: string },
-  told: Told,
+  sent: SentItem,
   sessionUpdate: Speaker,
 ): SessionUpdate[] {
-  const before = told.known;
+  const before = sent.known;
   // A shortened text, for example without trailing white space, cannot be retracted.
   if (isBeginning(content, before)) return [];
   const isLonger = content.length > before.length && hashOf(content.slice(0, before.length)) === before.hash;
-  if (!isLonger) told.again += 1;
-  told.known = { length: content.length, hash: hashOf(content), text: content };
-  const messageId = told.again === 0 ? uuid : `${uuid}#${told.again + 1}`;
+  if (!isLonger) sent.again += 1;
+  sent.known = { length: content.length, hash: hashOf(content), text: content };
+  const messageId = sent.again === 0 ? uuid : `${uuid}#${sent.again + 1}`;
   const text = isLonger ? content.slice(before.length) : content;
   return [{ sessionUpdate, messageId, content: { type: 'text', text } }];
 }
 
-function updatesOf(item: Item, told: Told, isFirst: boolean, options: TellerOptions): SessionUpdate[] {
+function updatesOf(item: Item, sent: SentItem, isFirst: boolean, options: UpdaterOptions): SessionUpdate[] {
   const { part } = item;
   switch (part.kind) {
     case 'thought':
-      return words(item, told, 'agent_thought_chunk');
+      return words(item, sent, 'agent_thought_chunk');
     case 'tool':
-      return toolUpdates(item, told, isFirst, options);
+      return toolUpdates(item, sent, isFirst, options);
     case 'plan':
-      return changed(told, 'plan', planOf(part));
+      return changed(sent, 'plan', planOf(part));
     case 'usage':
-      return changed(told, 'usage', usageOf(part));
+      return changed(sent, 'usage', usageOf(part));
     case 'mark':
-      return options.notices ? changed(told, 'mark', noticeOf(part)) : [];
+      return options.notices ? changed(sent, 'mark', noticeOf(part)) : [];
     case 'question':
       // Asking sends an open question as a request.
-      if (isFirst && part.state === 'open') told.isSkipped = true;
-      return told.isSkipped ? [] : words(item, told, speaker(item));
+      if (isFirst && part.state === 'open') sent.isSkipped = true;
+      return sent.isSkipped ? [] : words(item, sent, speaker(item));
     case 'user':
-      return words(withImages(item), told, 'user_message_chunk');
+      return words(withImages(item), sent, 'user_message_chunk');
     case 'image':
       return words(
         { ...item, content: item.content || `[Image: ${text(part.mime) ?? 'unknown type'}]` },
-        told,
+        sent,
         speaker(item),
       );
     default:
-      return words(item, told, speaker(item));
+      return words(item, sent, speaker(item));
   }
 }
 
@@ -201,17 +201,17 @@ function withImages(item: Item): Item {
 }
 
 /** Returns the update, unless the client has it already. */
-function changed(told: Told, name: string, update: SessionUpdate | undefined): SessionUpdate[] {
+function changed(sent: SentItem, name: string, update: SessionUpdate | undefined): SessionUpdate[] {
   if (!update) return [];
-  return isNews(told, name, update) ? [update] : [];
+  return isNews(sent, name, update) ? [update] : [];
 }
 
-function isNews(told: Told, name: string, value: unknown): boolean {
+function isNews(sent: SentItem, name: string, value: unknown): boolean {
   const json = JSON.stringify(value);
-  const before = told.fields.get(name);
+  const before = sent.fields.get(name);
   // An unsent list counts as empty.
   if (before === undefined ? json === '[]' : before === hashOf(json)) return false;
-  told.fields.set(name, hashOf(json));
+  sent.fields.set(name, hashOf(json));
   return true;
 }
 
@@ -248,12 +248,12 @@ const markTitles: Readonly<Record<string, string>> = {
   compacted: 'The context was compacted',
 };
 
-function noticeOf({ what, text: said }: Part): SessionUpdate | undefined {
+function noticeOf({ what, text: notice }: Part): SessionUpdate | undefined {
   // The options of the session report a change of mode.
   if (what === 'mode') return undefined;
-  const title = markTitles[String(what)] ?? text(said);
+  const title = markTitles[String(what)] ?? text(notice);
   if (title === undefined) return undefined;
-  const description = text(said);
+  const description = text(notice);
   return {
     sessionUpdate: 'notice',
     severity: 'info',
@@ -286,17 +286,17 @@ export const openCallOf = (items: readonly Item[], { command }: NonNullable<Prom
       (command === undefined || part.command === undefined || part.command === command),
   );
 
-function toolUpdates(item: Item, told: Told, isFirst: boolean, options: TellerOptions): SessionUpdate[] {
+function toolUpdates(item: Item, sent: SentItem, isFirst: boolean, options: UpdaterOptions): SessionUpdate[] {
   const toolCallId = toolCallIdOf(item);
   const call = callOf(item, options);
   const news = Object.fromEntries(
-    Object.entries(call).filter(([name, value]) => value !== undefined && isNews(told, name, value)),
+    Object.entries(call).filter(([name, value]) => value !== undefined && isNews(sent, name, value)),
   ) as Partial<typeof call>;
   if (isFirst) return [{ sessionUpdate: 'tool_call', toolCallId, ...news, title: call.title }];
   return Object.keys(news).length > 0 ? [{ sessionUpdate: 'tool_call_update', toolCallId, ...news }] : [];
 }
 
-function callOf({ part, content }: Item, { cwd, paths }: TellerOptions) {
+function callOf({ part, content }: Item, { cwd, paths }: UpdaterOptions) {
   const { command, input, exit } = part;
   const output = text(part.output);
   const left =

@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createBudget } from '../src/budget.ts';
 import { pathsOf } from '../src/paths.ts';
-import { createTeller } from '../src/updates.ts';
+import { createUpdater } from '../src/updates.ts';
 
 const cwd = '/home/ada/garden';
 const options = { cwd, paths: pathsOf([{ local: '/Users/ada/garden', remote: cwd }]), notices: true };
@@ -70,9 +70,9 @@ describe('the golden example of each part', () => {
   it('becomes one update, once', () => {
     const updates = names.map((name) => {
       const part = JSON.parse(readFileSync(new URL(`transcript.${name}.json`, examples), 'utf8')) as Item['part'];
-      const teller = createTeller(options);
+      const updater = createUpdater(options);
       const one = item('u-1', part, 'Words.');
-      return [name, { first: teller.tell(one), again: teller.tell(one) }];
+      return [name, { first: updater.updatesFor(one), again: updater.updatesFor(one) }];
     });
     expect(Object.fromEntries(updates)).toEqual(
       Object.fromEntries(
@@ -87,29 +87,29 @@ describe('an item that grows', () => {
   it('is sent in pieces that add up to the whole, for any split', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (pieces) => {
-        const teller = createTeller(options);
+        const updater = createUpdater(options);
         let content = '';
         const told = pieces.flatMap((piece) =>
-          teller.tell(item('u', { kind: 'text', open: true }, (content += piece))),
+          updater.updatesFor(item('u', { kind: 'text', open: true }, (content += piece))),
         );
-        expect(textOf([...told, ...teller.tell(item('u', { kind: 'text' }, content))])).toBe(content);
+        expect(textOf([...told, ...updater.updatesFor(item('u', { kind: 'text' }, content))])).toBe(content);
       }),
     );
   });
 
   it('is another message when its text was replaced, and sends nothing when it only lost its last characters', () => {
-    const teller = createTeller(options);
-    teller.tell(item('u', { kind: 'text', open: true }, 'one '));
-    expect(teller.tell(item('u', { kind: 'text' }, 'one'))).toEqual([]);
-    expect(teller.tell(item('u', { kind: 'text' }, 'two'))).toEqual([
+    const updater = createUpdater(options);
+    updater.updatesFor(item('u', { kind: 'text', open: true }, 'one '));
+    expect(updater.updatesFor(item('u', { kind: 'text' }, 'one'))).toEqual([]);
+    expect(updater.updatesFor(item('u', { kind: 'text' }, 'two'))).toEqual([
       { sessionUpdate: 'agent_message_chunk', messageId: 'u#2', content: { type: 'text', text: 'two' } },
     ]);
   });
 
   it('sends only the changes of a tool', () => {
-    const teller = createTeller(options);
+    const updater = createUpdater(options);
     const tool = { kind: 'tool', id: 'c1', title: 'npm test', does: 'execute', status: 'running', command: 'npm test' };
-    expect(teller.tell(item('t', tool))).toEqual([
+    expect(updater.updatesFor(item('t', tool))).toEqual([
       {
         sessionUpdate: 'tool_call',
         toolCallId: 'c1',
@@ -119,7 +119,7 @@ describe('an item that grows', () => {
         rawInput: { command: 'npm test' },
       },
     ]);
-    expect(teller.tell(item('t', { ...tool, status: 'failed', exit: 1, output: 'no', left: 3 }))).toEqual([
+    expect(updater.updatesFor(item('t', { ...tool, status: 'failed', exit: 1, output: 'no', left: 3 }))).toEqual([
       {
         sessionUpdate: 'tool_call_update',
         toolCallId: 'c1',
@@ -131,12 +131,12 @@ describe('an item that grows', () => {
   });
 
   it('is not sent if the client wrote it, and an open question is not a text', () => {
-    const teller = createTeller(options);
-    teller.skip('own');
-    expect(teller.tell(item('own', { kind: 'user' }, 'hi'))).toEqual([]);
+    const updater = createUpdater(options);
+    updater.skip('own');
+    expect(updater.updatesFor(item('own', { kind: 'user' }, 'hi'))).toEqual([]);
     const question = { kind: 'question', state: 'open' };
-    expect(teller.tell(item('q', question, 'Which one?'))).toEqual([]);
-    expect(teller.tell(item('q', { ...question, state: 'answered' }, 'Which one?'))).toEqual([]);
+    expect(updater.updatesFor(item('q', question, 'Which one?'))).toEqual([]);
+    expect(updater.updatesFor(item('q', { ...question, state: 'answered' }, 'Which one?'))).toEqual([]);
   });
 });
 
@@ -157,33 +157,33 @@ describe('the memory of the converter', () => {
   ])('S4: bounds the %s of many sessions of one person', (_name, entry) => {
     const budget = createBudget();
     const before = heapMiB();
-    const tellers = Array.from({ length: 20 }, () => createTeller({ ...options, budget }));
-    for (const [index, teller] of tellers.entries())
-      for (let n = 0; n < 300; n += 1) teller.tell(entry(`${index}-${n}`));
+    const updaters = Array.from({ length: 20 }, () => createUpdater({ ...options, budget }));
+    for (const [index, updater] of updaters.entries())
+      for (let n = 0; n < 300; n += 1) updater.updatesFor(entry(`${index}-${n}`));
     expect(heapMiB() - before).toBeLessThan(40);
     expect(budget.used).toBeLessThanOrEqual(budget.limit);
     // A session forgets its oldest entries only, and does not send a known entry again.
-    for (const [index, teller] of tellers.entries()) expect(teller.tell(entry(`${index}-299`))).toEqual([]);
-    for (const teller of tellers) teller.end();
+    for (const [index, updater] of updaters.entries()) expect(updater.updatesFor(entry(`${index}-299`))).toEqual([]);
+    for (const updater of updaters) updater.end();
     expect(budget.used).toBe(0);
   });
 
   it('S4: stays below its limit with many small entries', () => {
     const budget = createBudget(1024 * 1024);
-    const tellers = [createTeller({ ...options, budget }), createTeller({ ...options, budget })];
-    for (let n = 0; n < 20_000; n += 1) tellers[n % 2]!.tell(item(`u-${n}`, { kind: 'text' }, `${n}`));
+    const updaters = [createUpdater({ ...options, budget }), createUpdater({ ...options, budget })];
+    for (let n = 0; n < 20_000; n += 1) updaters[n % 2]!.updatesFor(item(`u-${n}`, { kind: 'text' }, `${n}`));
     expect(budget.used).toBeLessThanOrEqual(budget.limit);
-    expect([tellers[0]!.isTold('u-0'), tellers[1]!.isTold('u-19999')]).toEqual([false, true]);
+    expect([updaters[0]!.isSent('u-0'), updaters[1]!.isSent('u-19999')]).toEqual([false, true]);
   });
 
   it('S4: continues a text after it dropped the beginning', () => {
-    const teller = createTeller(options);
+    const updater = createUpdater(options);
     const first = long('grows');
-    teller.tell(item('u', { kind: 'text', open: true }, first));
-    for (let n = 0; n < 60; n += 1) teller.tell(item(`other-${n}`, { kind: 'text' }, long(`${n}`)));
-    expect(textOf(teller.tell(item('u', { kind: 'text' }, `${first}end`)))).toBe('end');
-    expect(teller.tell(item('u', { kind: 'text' }, `${first}end`))).toEqual([]);
-    expect(textOf(teller.tell(item('u', { kind: 'text' }, `another ${first}end`)))).toBe(`another ${first}end`);
+    updater.updatesFor(item('u', { kind: 'text', open: true }, first));
+    for (let n = 0; n < 60; n += 1) updater.updatesFor(item(`other-${n}`, { kind: 'text' }, long(`${n}`)));
+    expect(textOf(updater.updatesFor(item('u', { kind: 'text' }, `${first}end`)))).toBe('end');
+    expect(updater.updatesFor(item('u', { kind: 'text' }, `${first}end`))).toEqual([]);
+    expect(textOf(updater.updatesFor(item('u', { kind: 'text' }, `another ${first}end`)))).toBe(`another ${first}end`);
   });
 });
 
@@ -195,10 +195,10 @@ describe('a part of any shape', () => {
       .map(([kind, rest]) => ({ ...rest, kind }));
     fc.assert(
       fc.property(part, fc.string(), (shape, content) => {
-        const teller = createTeller(options);
+        const updater = createUpdater(options);
         const one = item('u', shape, content);
-        teller.tell(one);
-        expect(teller.tell(one)).toEqual([]);
+        updater.updatesFor(one);
+        expect(updater.updatesFor(one)).toEqual([]);
       }),
       { numRuns: 2000 },
     );

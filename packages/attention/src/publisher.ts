@@ -12,7 +12,7 @@ import {
   encodeUserFrame,
 } from '@relay/protocol';
 import { newMessage, sessionUpdate } from './messages.ts';
-import { alreadyInResult, unsaidIn, withResult, withText } from './turn.ts';
+import { alreadyInResult, unpublishedIn, withResult, withText } from './turn.ts';
 import { type HeldTurns, type TurnChannel, createTurns, turnsIn } from './turns.ts';
 
 /** The part of the backplane that a publisher needs. */
@@ -84,7 +84,7 @@ export interface Publisher {
    */
   sayOnce(conversation: Conversation, message: Message): Promise<void>;
   /** Returns the texts of a turn, given in order, that apps did not receive live since `sinceMs`. */
-  unsaid(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
+  unpublished(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
    * A turn completed with this message: two turns have two final messages (rules, 12.3). Publishes only the part of an
    * agent's result that is new in this turn. `key`: two calls with one key within the window count as one. `sinceMs`:
@@ -92,10 +92,10 @@ export interface Publisher {
    */
   sayEnd(conversation: Conversation, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
   /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
-  markSaid(
+  markPublished(
     ownerId: string,
     sessionKey: string,
-    said: { role: MessageRole; content: string; uuid?: string } | { uuid: string },
+    published: { role: MessageRole; content: string; uuid?: string } | { uuid: string },
   ): Promise<void>;
 }
 
@@ -174,10 +174,10 @@ export function createPublisher({
     if (!isNew) await turns.write(held, key, turn);
   };
 
-  const markSaid: Publisher['markSaid'] = async (ownerId, sessionKey, said) => {
+  const markPublished: Publisher['markPublished'] = async (ownerId, sessionKey, published) => {
     const keys = [
-      ...('role' in said ? [textKey(sessionKey, said.role, said.content)] : []),
-      ...(said.uuid === undefined ? [] : [uuidKey(sessionKey, said.uuid)]),
+      ...('role' in published ? [textKey(sessionKey, published.role, published.content)] : []),
+      ...(published.uuid === undefined ? [] : [uuidKey(sessionKey, published.uuid)]),
     ];
     try {
       await channel.mark(ownerId, keys, windowMs);
@@ -191,12 +191,12 @@ export function createPublisher({
   const session: Publisher['session'] = async (state, previousId) => {
     const frame = sessionUpdate(state.session, previousId);
     const body = encodeUserFrame('f', JSON.stringify(frame));
-    const isSaid = await channel.appendNewest(state.ownerId, body, stateOf(state)).catch((error: unknown) => {
+    const isPublished = await channel.appendNewest(state.ownerId, body, stateOf(state)).catch((error: unknown) => {
       onError(error);
       return true;
     });
     // Never dropped: no other frame carries the changed id.
-    if (!isSaid && previousId !== undefined) await append(state.ownerId, frame);
+    if (!isPublished && previousId !== undefined) await append(state.ownerId, frame);
   };
 
   return {
@@ -215,7 +215,7 @@ export function createPublisher({
     },
     append,
     hotText,
-    markSaid,
+    markPublished,
     hot: (ownerId, frame, kind) => hotText(ownerId, JSON.stringify(frame), kind),
     say: async (conversation, message, uuids = []) => {
       if (message.content === '') return;
@@ -227,8 +227,8 @@ export function createPublisher({
     sayOnce: async ({ ownerId, key, sessionId }, message) => {
       if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(key, message.uuid)]);
     },
-    unsaid: async ({ key, turns: held }, texts, sinceMs) => {
-      const isUnsaid = unsaidIn(await turns.read(held, key), sinceMs);
+    unpublished: async ({ key, turns: held }, texts, sinceMs) => {
+      const isUnsaid = unpublishedIn(await turns.read(held, key), sinceMs);
       return texts.filter(({ content }) => isUnsaid(content));
     },
     sayEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
@@ -239,10 +239,10 @@ export function createPublisher({
         return;
       }
       const known = await turns.read(held, sessionKey);
-      const { unsaid, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
+      const { unpublished, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
       // In one tick, as above.
       await Promise.all([
-        unsaid !== '' && append(ownerId, newMessage(sessionId, { ...message, content: unsaid })),
+        unpublished !== '' && append(ownerId, newMessage(sessionId, { ...message, content: unpublished })),
         turns.write(held, sessionKey, turn),
       ]);
     },
@@ -257,7 +257,7 @@ const rememberMs = 3_600_000;
  * returning apps get it with the missed frames, or reload because the history does not reach back far enough. Only apps
  * that sent `since` understand it. Rejects like `appendOnce`.
  */
-export async function tellToReload(
+export async function publishReload(
   channel: Pick<UserChannel, 'appendOnce'>,
   user: string,
   cause: string,

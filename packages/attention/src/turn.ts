@@ -88,7 +88,7 @@ export function withText(turn: Turn, text: string, now: number, windowMs: number
 }
 
 /** Tests texts in their order: true for a text that the turn does not hold since `sinceMs`. Each text that it holds accounts for one. */
-export function unsaidIn(turn: Turn, sinceMs = 0): (text: string) => boolean {
+export function unpublishedIn(turn: Turn, sinceMs = 0): (text: string) => boolean {
   let left = turn.said.filter(({ at }) => at >= sinceMs).map(({ whole }) => whole);
   return (text) => {
     const at = left.indexOf(digestOf(partsOf(text)));
@@ -107,18 +107,18 @@ export function withResult(
   now: number,
   windowMs: number,
   sinceMs = 0,
-): { unsaid: string; turn: Turn } {
+): { unpublished: string; turn: Turn } {
   const { owed } = fresh(turn, now, windowMs);
   const found = paragraphs(result);
   const parts = found.map(({ part }) => part);
-  if (parts.length === 0) return { unsaid: '', turn: { ...turn, owed } };
+  if (parts.length === 0) return { unpublished: '', turn: { ...turn, owed } };
   let at = 0;
-  for (const { at: saidAt, whole, length } of turn.said)
-    if (saidAt >= sinceMs && whole === digestOf(parts.slice(at, at + length))) at += length;
+  for (const { at: publishedAt, whole, length } of turn.said)
+    if (publishedAt >= sinceMs && whole === digestOf(parts.slice(at, at + length))) at += length;
   const rest = parts.slice(at);
-  if (rest.length === 0) return { unsaid: '', turn: { said: [], owed } };
+  if (rest.length === 0) return { unpublished: '', turn: { said: [], owed } };
   return {
-    unsaid: at === 0 ? result : result.slice(found[at]!.from),
+    unpublished: at === 0 ? result : result.slice(found[at]!.from),
     turn: {
       said: [],
       owed: [...owed, { at: now, whole: digestOf(parts), parts: rest.slice(-maxParts) }].slice(-maxResults),

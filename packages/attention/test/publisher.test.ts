@@ -355,8 +355,8 @@ describe('a publisher', () => {
     });
 
     it('not if marked before, by its text or its uuid', async () => {
-      await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'over REST' });
-      await publisher.markSaid('alice', 'k1', { uuid: 'u1' });
+      await publisher.markPublished('alice', 'k1', { role: 'USER', content: 'over REST' });
+      await publisher.markPublished('alice', 'k1', { uuid: 'u1' });
       expect(channel.sent).toEqual([]);
       await say('over REST', { role: 'USER' });
       await say('anything', { uuids: ['u1'] });
@@ -366,7 +366,7 @@ describe('a publisher', () => {
 
     it('without its text in the store of published keys', async () => {
       await say('a secret', { uuids: ['u1'] });
-      await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'another secret' });
+      await publisher.markPublished('alice', 'k1', { role: 'USER', content: 'another secret' });
       expect(JSON.stringify(channel.asked)).not.toMatch(/secret/);
       for (const { keys } of channel.asked) for (const key of keys) expect(key.length).toBeLessThan(200);
     });
@@ -376,7 +376,7 @@ describe('a publisher', () => {
     it('throws nothing and reports every error', async () => {
       channel.failure = new Error('gone');
       await publisher.append('alice', sessionUpdate(session));
-      await publisher.markSaid('alice', 'k1', { uuid: 'u1' });
+      await publisher.markPublished('alice', 'k1', { uuid: 'u1' });
       expect(errors).toEqual([channel.failure, channel.failure]);
       publisher.hot('alice', sessionUpdate(session), 'p');
       await publisher.append('alice', sessionUpdate(session));

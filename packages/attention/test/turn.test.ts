@@ -15,8 +15,8 @@ function shown(...reports: ({ text: string } | { result: string } | { afterMs: n
       if (!settled) heard.push(report.text);
       turn = settled ?? withText(turn, report.text, now, windowMs);
     } else {
-      const { unsaid, turn: after } = withResult(turn, report.result, now, windowMs);
-      if (unsaid !== '') heard.push(unsaid);
+      const { unpublished, turn: after } = withResult(turn, report.result, now, windowMs);
+      if (unpublished !== '') heard.push(unpublished);
       turn = after;
     }
   }

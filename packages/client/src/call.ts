@@ -113,8 +113,8 @@ export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
 function waitFor(error: unknown, step: number): number | undefined {
   if (!(error instanceof ClientError) || !isPassing(error)) return undefined;
   const waitMs = pausesMs[Math.min(step, pausesMs.length - 1)]! * (0.75 + Math.random() / 2);
-  const toldMs = error instanceof RelayError ? (error.retryAfter ?? 0) * 1000 : 0;
-  return toldMs > longestPauseMs ? undefined : Math.max(waitMs, toldMs);
+  const retryAfterMs = error instanceof RelayError ? (error.retryAfter ?? 0) * 1000 : 0;
+  return retryAfterMs > longestPauseMs ? undefined : Math.max(waitMs, retryAfterMs);
 }
 
 /** Transient: no answer, a busy relay, or a proxy that cannot reach the relay. Not `DEVICE_OFFLINE`, and not a rate limit. */

@@ -22,7 +22,7 @@ export interface Ending {
   error: Error;
   /** How long the connection was open; undefined if it never opened. */
   livedMs: number | undefined;
-  heard: boolean;
+  hasReceived: boolean;
   /** The newest sent token. */
   token: string | undefined;
 }
@@ -56,10 +56,10 @@ const maxTimerMs = 2 ** 31 - 1;
 export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: ConnectionWish): Connection {
   let { grant } = wish;
   const { openTimeoutMs = defaultOpenTimeoutMs, silenceMs } = wish;
-  let heardAt = 0;
+  let receivedAt = 0;
   let looking: ReturnType<typeof setInterval> | undefined;
   let openedAt: number | undefined;
-  let heard = false;
+  let hasReceived = false;
   let isOver = false;
   let isPaused = false;
   let renewal: ReturnType<typeof setTimeout> | undefined;
@@ -71,7 +71,7 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
     if (isOver) return;
     isOver = true;
     for (const timer of [opening, renewal, answer, looking]) clearTimeout(timer);
-    resolve({ error, livedMs: openedAt && performance.now() - openedAt, heard, token: grant?.token });
+    resolve({ error, livedMs: openedAt && performance.now() - openedAt, hasReceived, token: grant?.token });
   };
   const fail = (error: Error) => {
     end(error);
@@ -96,8 +96,8 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
         if (isOver) return;
         clearTimeout(answer);
         answer = undefined;
-        heardAt = Date.now();
-        heard = true;
+        receivedAt = Date.now();
+        hasReceived = true;
         onText(text);
       },
       onEnd: end,
@@ -113,14 +113,14 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
   };
   /** Uses the wall clock, which continues while a machine sleeps. */
   function watch(): void {
-    heardAt = Date.now();
+    receivedAt = Date.now();
     if (silenceMs === undefined) return;
-    let lookedAt = heardAt;
+    let lookedAt = receivedAt;
     looking = setInterval(() => {
       const now = Date.now();
       const slept = now - lookedAt > lookAgainMs + sleptMs;
       lookedAt = now;
-      if (answer === undefined && grant && (slept || now - heardAt >= silenceMs))
+      if (answer === undefined && grant && (slept || now - receivedAt >= silenceMs))
         send(grant, slept ? wakeTimeoutMs : answerTimeoutMs);
     }, lookAgainMs);
   }

@@ -142,11 +142,11 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     const { signal } = this.#abort;
     let refused: Refused | undefined;
     for (let step = 0; !signal.aborted;) {
-      const { error, livedMs, heard, token } = await this.#connect(refused);
+      const { error, livedMs, hasReceived, token } = await this.#connect(refused);
       if (signal.aborted) return;
       if (livedMs !== undefined) {
         if (!asksToBackOff(error)) step = 0;
-        if (heard || livedMs > goodAfterMs) refused = undefined;
+        if (hasReceived || livedMs > goodAfterMs) refused = undefined;
       }
       const verdict = verdictOf(error);
       if (verdict === 'end') throw error;
@@ -236,7 +236,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   }
 }
 
-const neverOpen = (error: Error): Ending => ({ error, livedMs: undefined, heard: false, token: undefined });
+const neverOpen = (error: Error): Ending => ({ error, livedMs: undefined, hasReceived: false, token: undefined });
 
 function offsetOf(item: AttentionItem): string | undefined {
   const fields: object = item.type === 'unknown' ? item.frame : item;

@@ -185,13 +185,13 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     const first = words(stream, 3);
     const socket = await relay.socket();
     await first;
-    expect(JSON.parse(await socket.heard())).toEqual({ type: 'auth', token: 'fresh' });
+    expect(JSON.parse(await socket.nextFrame())).toEqual({ type: 'auth', token: 'fresh' });
     expect(wishes.at(-1)).toEqual({ minValidMs: 90_000 });
     socket.send({ type: 'auth_ok', expiresAt: new Date().toISOString() });
     socket.send(said('still here', 'o.1'));
     expect(await words(stream, 1)).toEqual(['still here']);
     stream.refresh();
-    expect(JSON.parse(await socket.heard())).toEqual({ type: 'auth', token: 'old' });
+    expect(JSON.parse(await socket.nextFrame())).toEqual({ type: 'auth', token: 'old' });
     await stream.return();
   });
 

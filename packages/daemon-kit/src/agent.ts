@@ -10,7 +10,7 @@ import type {
   Usage,
 } from '@relay/protocol';
 import type { Holders } from './holders.ts';
-import type { Heard } from './transcript/mapper.ts';
+import type { Effect } from './transcript/mapper.ts';
 
 /**
  * The seam between the daemon and the program that does the work. An agent knows no relay, no frame and no file of the daemon.
@@ -114,9 +114,9 @@ export interface TurnReport {
    * An update of ACP, unchanged: the source of the transcript, also when it is late. Only from an agent with `tellsUpdates`.
    * Returns the resulting item; undefined if the transcript could not keep it.
    */
-  update?(update: Readonly<Record<string, unknown>>): Heard | undefined;
+  update?(update: Readonly<Record<string, unknown>>): Effect | undefined;
   /** A tool call of ACP as a question shows it, with the uuid of the question if there is one. */
-  call?(call: Readonly<Record<string, unknown>>, question?: string): Heard | undefined;
+  call?(call: Readonly<Record<string, unknown>>, question?: string): Effect | undefined;
   /** The answer to a permission: of the question with this uuid, or at the machine for this call. */
   answered?(about: { question: string } | { call: Readonly<Record<string, unknown>> }, allowed: boolean): void;
   progress(action: string, target?: string): void;

@@ -171,7 +171,7 @@ const notARelay = (server: string, why: string) =>
   new Failure('NOT_A_RELAY', `${server} does not answer like a relay: ${why}. Check --server.`, exitCodes.unavailable);
 
 function unexpected(server: string, what: string, { status, body, retryAfter, location }: Answer): Failure {
-  const said = typeof body.error === 'string' ? `: ${body.error.slice(0, 300)}` : '';
+  const detail = typeof body.error === 'string' ? `: ${body.error.slice(0, 300)}` : '';
   if (status >= 300 && status < 400 && location) {
     return new Failure(
       'REDIRECTED',
@@ -183,7 +183,7 @@ function unexpected(server: string, what: string, { status, body, retryAfter, lo
   const advice = later ? ` Try again ${retryAfter ? `in ${retryAfter} s` : 'later'}.` : '';
   return new Failure(
     later ? 'UNAVAILABLE' : 'REFUSED',
-    `${server} answered ${status} to ${what}${said}.${advice}`,
+    `${server} answered ${status} to ${what}${detail}.${advice}`,
     later ? exitCodes.unavailable : exitCodes.failed,
   );
 }

@@ -113,7 +113,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
   const link = createLink(settings, (frame, hot) => connection.send(JSON.stringify(frame), hot));
-  const { send, tellsPrompts, tellsTranscript } = link;
+  const { send, sendsPrompts, sendsTranscript } = link;
   const { transcripts, joined } = openTranscripts({
     options,
     files,
@@ -127,9 +127,9 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
 
   const controls = controlsOf({ options, files, agent, transcripts, link, clock, log });
 
-  const sendStatus = () => send(statusOf(tasks, tellsPrompts()));
+  const sendStatus = () => send(statusOf(tasks, sendsPrompts()));
   const isBusy = (sessionId: string) => tasks.isBusy(sessionId);
-  const report = () => send(reportOf(local.known(), isBusy, undefined, tellsTranscript(), desk.reported()));
+  const report = () => send(reportOf(local.known(), isBusy, undefined, sendsTranscript(), desk.reported()));
   const onNew = () => isOpen(shown) && report();
   const reports = repeating(() => (files.incoming.sweep(), report()), clock, timings.reportIntervalMs);
   const local = createLocalSessions({
@@ -139,7 +139,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     store,
     watched,
     isActive: (sessionId) => tasks.isActive(sessionId),
-    isSpoken: tellsTranscript,
+    isSpoken: sendsTranscript,
     send,
     onNew,
     clock,
@@ -152,12 +152,12 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const asking = createAsking({
     open: () => tasks.asking(),
     send: (event, received) => {
-      if (tellsPrompts() && send(event)) connection.confirm(received);
+      if (sendsPrompts() && send(event)) connection.confirm(received);
     },
   });
   const settled = (ends: readonly FinalEvent[]) => {
     asking.settled(ends);
-    for (const taskId of journal.delivered(ends)) tasks.heard(taskId);
+    for (const taskId of journal.delivered(ends)) tasks.confirmed(taskId);
   };
   const tasks = createTasks({
     ...files,
@@ -167,7 +167,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     transcripts,
     sync: local.sync,
     bring: local.bring,
-    namesQuestions: tellsPrompts,
+    namesQuestions: sendsPrompts,
     log,
     clock,
     timings,
@@ -184,7 +184,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
       asked: asking.repeat,
       steered: (event, received) => void (send(event) && connection.confirm(received)),
       final(event) {
-        if (send(forRelay(event, tellsTranscript(), tellsPrompts(), takesLimits(link))))
+        if (send(forRelay(event, sendsTranscript(), sendsPrompts(), takesLimits(link))))
           connection.confirm(() => settled([event]));
       },
     }),
@@ -200,7 +200,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     watched: { ...watched, add: local.watch },
     desk,
     use: { spending, caps },
-    reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
+    reader: () => (sendsTranscript() ? 'spoken' : 'messages'),
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
     ...{ browse: options.browse, workspace: options.workspace, incoming: files.exchange && files.incoming },
@@ -215,17 +215,17 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     tasks.steeredAgain();
     // Before `status`: the relay must not settle a task as lost that completed while the daemon was offline.
     const owed = journal.owed();
-    for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts(), takesLimits(link)));
+    for (const event of owed) send(forRelay(event, sendsTranscript(), sendsPrompts(), takesLimits(link)));
     if (owed.length > 0) {
       log.info('results delivered late', { count: owed.length });
       connection.confirm(() => settled(owed));
     }
     sendStatus();
     asking.again();
-    tasks.tellWaiting();
+    tasks.reportWaiting();
     reports.begin();
     transcripts.announce();
-    commands.tell();
+    commands.send();
     local.look();
     desk.begin();
     onOpened();

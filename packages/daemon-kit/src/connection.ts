@@ -229,9 +229,9 @@ export function createConnection(options: ConnectionOptions): Connection {
 
 /** Pings the relay, and closes a silent socket. Returns a function that stops it. */
 function heartbeat(current: WebSocket, clock: Clock, timings: ConnectionTimings): Cancel {
-  let lastHeard = elapsedOn(clock);
-  const heard = () => (lastHeard = elapsedOn(clock));
-  for (const sign of ['message', 'ping', 'pong'] as const) current.on(sign, heard);
+  let lastReceived = elapsedOn(clock);
+  const received = () => (lastReceived = elapsedOn(clock));
+  for (const sign of ['message', 'ping', 'pong'] as const) current.on(sign, received);
   let cancelPing: Cancel = () => undefined;
   let cancelSilence: Cancel = () => undefined;
   const ping = () => {
@@ -242,7 +242,7 @@ function heartbeat(current: WebSocket, clock: Clock, timings: ConnectionTimings)
   };
   const listen = (forMs: number) => {
     cancelSilence = clock.after(forMs, () => {
-      const leftMs = lastHeard + timings.silenceMs - elapsedOn(clock);
+      const leftMs = lastReceived + timings.silenceMs - elapsedOn(clock);
       if (leftMs > 0) listen(leftMs);
       else current.terminate();
     });
@@ -277,8 +277,8 @@ async function sentenceIn(response: IncomingMessage): Promise<string> {
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     if (typeof value !== 'object' || value === null) return '';
     const { error, message } = value as Record<string, unknown>;
-    const said = typeof error === 'string' ? error : message;
-    return typeof said === 'string' ? said.slice(0, 300) : '';
+    const reasonText = typeof error === 'string' ? error : message;
+    return typeof reasonText === 'string' ? reasonText.slice(0, 300) : '';
   } catch {
     // The status is enough.
     return '';

@@ -70,8 +70,8 @@ export function createControlAnswers(options: AnswersOptions): ControlAnswers {
         const { projectPath } = session;
         const before = valuesOf(known(sessionId)?.settings ?? []);
         const offered = await agent.settings?.({ sessionId, projectPath, choices: forSession(sessionId) }, change);
-        const told = [...(offered ?? []), ...caps.settings(sessionId)];
-        if (told.length === 0)
+        const settings = [...(offered ?? []), ...caps.settings(sessionId)];
+        if (settings.length === 0)
           throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
         if (change) {
           keepIn(sessionId, {
@@ -82,7 +82,7 @@ export function createControlAnswers(options: AnswersOptions): ControlAnswers {
           markChanges(sessionId, before, offered ?? [], by ?? 'another app');
           if (keep) activity(sessionId, true);
         }
-        return { ...reply, settings: withinBounds(told), ...more };
+        return { ...reply, settings: withinBounds(settings), ...more };
       } catch (error) {
         return { ...reply, ...refusal(error) };
       }

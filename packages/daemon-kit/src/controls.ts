@@ -55,7 +55,7 @@ export interface Controls extends ControlAnswers {
   keep(agentType: string | undefined, settings: readonly MessageSetting[] | undefined): void;
 }
 
-const tellEveryMs = 1000;
+const reportEveryMs = 1000;
 
 export function createControls(options: ControlsOptions): Controls {
   const { agents, agent, caps, store, clock, log } = options;
@@ -192,12 +192,12 @@ function createActivity({ clock, send, declares }: Pick<ControlsOptions, 'clock'
   return (sessionId: string, defaults = false) => {
     const before = waiting.get(sessionId);
     if (before) return void (before.defaults ||= defaults);
-    const tell = () => {
+    const report = () => {
       const { defaults: isDefault } = waiting.get(sessionId) ?? {};
       waiting.delete(sessionId);
       if (declares(relayCapabilities.settings))
         send({ type: 'settings_activity', session_id: sessionId, ...(isDefault ? { defaults: true } : {}) });
     };
-    waiting.set(sessionId, { cancel: clock.after(tellEveryMs, tell), defaults });
+    waiting.set(sessionId, { cancel: clock.after(reportEveryMs, report), defaults });
   };
 }

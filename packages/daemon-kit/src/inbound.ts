@@ -141,7 +141,7 @@ export function createInbound({
     }
   };
 
-  const tellUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {
+  const sendUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {
     const reply = { type: 'usage_response', request_id: requestId, session_id: sessionId } as const;
     const asked = store.has(sessionId) ? agent.context?.(sessionId) : undefined;
     if (!asked)
@@ -174,7 +174,7 @@ export function createInbound({
     },
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
-    usage_request: tellUsage,
+    usage_request: sendUsage,
     spending_request: (frame) => send(answerSpending(options.use.spending, frame)),
     settings_request: (frame) => void options.controls.answer(frame).then(send),
     agent_settings_request: (frame) => send(options.controls.answerAgent(frame)),

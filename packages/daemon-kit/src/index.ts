@@ -18,7 +18,7 @@ export type {
 } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
-export { type Heard, type Mapper, cancelledUpdate, createMapper, stoppedUpdate } from './transcript/mapper.ts';
+export { type Effect, type Mapper, cancelledUpdate, createMapper, stoppedUpdate } from './transcript/mapper.ts';
 export { typedInTerminal } from './transcript/words.ts';
 export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';

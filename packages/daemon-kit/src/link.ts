@@ -6,8 +6,8 @@ export interface Link {
   /** A connection to a relay with these capabilities. */
   declare: (capabilities: ReadonlySet<string>) => void;
   isDeclared: (capability: string) => boolean;
-  tellsTranscript: () => boolean;
-  tellsPrompts: () => boolean;
+  sendsTranscript: () => boolean;
+  sendsPrompts: () => boolean;
   /** `hot`: the frame can be dropped when the connection is slow. Returns whether it was sent. */
   send: (frame: FromDaemonFrame, hot?: boolean) => boolean;
 }
@@ -18,12 +18,12 @@ export function createLink(
 ): Link {
   let declared: ReadonlySet<string> = new Set();
   const isDeclared = (capability: string) => declared.has(capability);
-  const tellsTranscript = () => detail !== 'off' && isDeclared(relayCapabilities.transcript);
+  const sendsTranscript = () => detail !== 'off' && isDeclared(relayCapabilities.transcript);
   return {
     declare: (now) => (declared = now),
     isDeclared,
-    tellsTranscript,
-    tellsPrompts: () => tellsTranscript() && isDeclared(relayCapabilities.prompts),
+    sendsTranscript,
+    sendsPrompts: () => sendsTranscript() && isDeclared(relayCapabilities.prompts),
     send: (frame, hot = false) => write(frame, hot),
   };
 }

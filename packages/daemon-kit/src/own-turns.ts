@@ -9,7 +9,7 @@ import { reasonOf } from './failure.ts';
 import { endingOf, frameOf, questionEnd, questionOf } from './task-ends.ts';
 import type { Task } from './task.ts';
 import type { TaskRoom } from './task-finish.ts';
-import { heardBy } from './task-report.ts';
+import { transcribing } from './task-report.ts';
 
 export interface OwnTurns {
   /** The agent begins a turn in this session. */
@@ -26,7 +26,7 @@ const maxSessions = 1000;
 
 export function createOwnTurns(
   room: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'outgoing' | 'stopped'>,
-  told: (tell: () => void) => void,
+  record: (write: () => void) => void,
 ): OwnTurns {
   const { store, transcripts, questions, spending, asked, voice, log } = room;
   const running = new Map<string, TurnReport>();
@@ -41,20 +41,20 @@ export function createOwnTurns(
     const end = () => {
       if (!runs()) return;
       running.delete(sessionId);
-      let said = false;
-      told(() => (said = transcripts.settle(sessionId, 'own')));
-      voice.own(sessionId, false, said);
+      let hasItems = false;
+      record(() => (hasItems = transcripts.settle(sessionId, 'own')));
+      voice.own(sessionId, false, hasItems);
     };
     const report: TurnReport = {
-      ...heardBy(sessionId, room, told),
+      ...transcribing(sessionId, room, record),
       progress: () => undefined,
-      output: (text) => told(() => transcripts.show(sessionId, text)),
+      output: (text) => record(() => transcripts.show(sessionId, text)),
       complete: end,
       error: end,
       wait(question) {
         if (!runs()) return;
         const waiting = questionEnd(question);
-        told(() => void transcripts.end('', sessionId, endingOf(frameOf('', sessionId, waiting), waiting)));
+        record(() => void transcripts.end('', sessionId, endingOf(frameOf('', sessionId, waiting), waiting)));
         questions.asked(sessionId, {
           taskId: '',
           prompt: waiting.prompt,
@@ -65,7 +65,7 @@ export function createOwnTurns(
       },
       further(more) {
         const question = questionOf(more);
-        told(() => transcripts.ask(sessionId, question, more.result || more.prompt));
+        record(() => transcripts.ask(sessionId, question, more.result || more.prompt));
         open(sessionId, question);
       },
       closed: (uuid) => asked.supersede(sessionId, uuid),
@@ -89,7 +89,7 @@ export function createOwnTurns(
     begin(sessionId) {
       const report = reportOf(sessionId);
       running.set(sessionId, report);
-      told(() => transcripts.own(sessionId));
+      record(() => transcripts.own(sessionId));
       spending.turn(sessionId);
       voice.own(sessionId, true, false);
       log.info('the agent works by itself', { session: sessionId });

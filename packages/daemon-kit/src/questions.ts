@@ -12,7 +12,7 @@ export interface Questions {
   /** A task asked a question and settled. The relay can receive it later. */
   asked(sessionId: string, question: { taskId: string; prompt: string; labels: readonly string[] }): void;
   /** The relay has received the result of this task. */
-  heard(taskId: string): void;
+  confirmed(taskId: string): void;
   /** The newest question of the session can no longer be answered. */
   gone(sessionId: string, why: string): void;
   /** The task that asked has settled again since, or was cancelled: it awaits no answer. */
@@ -53,7 +53,7 @@ export function openQuestions({
 }): Questions {
   const entries = new Map<string, Entry>(read(file, onTrouble));
   /** Tasks whose question replaced one still visible in apps: a message sent before they received it answers neither. */
-  const unheard = new Set<string>();
+  const unconfirmed = new Set<string>();
 
   const write = () => {
     try {
@@ -66,7 +66,7 @@ export function openQuestions({
 
   return {
     asked(sessionId, { taskId, prompt, labels }) {
-      if (entries.get(sessionId)?.gone) unheard.add(taskId);
+      if (entries.get(sessionId)?.gone) unconfirmed.add(taskId);
       entries.delete(sessionId);
       entries.set(sessionId, {
         taskId,
@@ -77,7 +77,7 @@ export function openQuestions({
       if (entries.size > maxSessions && oldest !== undefined) entries.delete(oldest);
       write();
     },
-    heard: (taskId) => void unheard.delete(taskId),
+    confirmed: (taskId) => void unconfirmed.delete(taskId),
     gone(sessionId, why) {
       const entry = entries.get(sessionId);
       if (!entry || entry.gone) return;
@@ -100,7 +100,7 @@ export function openQuestions({
     refusal(sessionId, words) {
       const entry = entries.get(sessionId);
       if (!entry) return undefined;
-      if (unheard.has(entry.taskId)) return 'The agent has asked another question since. Answer that one instead.';
+      if (unconfirmed.has(entry.taskId)) return 'The agent has asked another question since. Answer that one instead.';
       if (!entry.gone || clock.now() > entry.gone.at + lateMs || chosen(words, entry.labels) < 0) return undefined;
       return `“${entry.prompt}” can no longer be answered: ${entry.gone.why} Nothing was sent to the agent. To send a message, use other words.`;
     },

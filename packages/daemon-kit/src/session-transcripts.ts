@@ -15,7 +15,7 @@ export function openTranscripts({
   agent,
   outside,
   settings,
-  link: { send, tellsTranscript, tellsPrompts },
+  link: { send, sendsTranscript, sendsPrompts },
   isActive,
   isWatched,
 }: {
@@ -40,12 +40,12 @@ export function openTranscripts({
     settings,
     joinMs: timings?.joinMs ?? daemonTimings.joinMs,
     idOf,
-    frames: () => (tellsTranscript() ? (frame) => send(frame, true) : undefined),
-    said: (event) => void (tellsTranscript() && send(event)),
+    frames: () => (sendsTranscript() ? (frame) => send(frame, true) : undefined),
+    send: (event) => void (sendsTranscript() && send(event)),
     closed(sessionId, taskId, uuid, state) {
       const about = { type: 'event', task_id: taskId, session_id: sessionId } as const;
       const status = isActive(sessionId) ? 'active' : 'idle';
-      if (tellsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state, status });
+      if (sendsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state, status });
     },
     keepsQuestions: agent.holdsQuestions !== true,
     isWatched,

@@ -9,7 +9,7 @@ const maxSessions = 50;
 export function rememberCommands(
   agent: Pick<Agent, 'onCommands'>,
   send: (frame: FromDaemon<'report_slash_commands'>) => void,
-): { tell(): void } {
+): { send(): void } {
   const frames = new Map<string, FromDaemon<'report_slash_commands'>>();
   agent.onCommands?.((sessionId: string, commands: readonly SlashCommand[]) => {
     const frame = {
@@ -23,5 +23,5 @@ export function rememberCommands(
     if (frames.size > maxSessions && oldest !== undefined) frames.delete(oldest);
     send(frame);
   });
-  return { tell: () => frames.forEach(send) };
+  return { send: () => frames.forEach(send) };
 }

@@ -30,12 +30,12 @@ interface SteerSurroundings {
   /** Notes the id of a task. Returns false when it was noted before. */
   remember: (taskId: string) => boolean;
   isNoted: (taskId: string) => boolean;
-  told: (tell: () => void, task?: Task) => void;
+  record: (write: () => void, task?: Task) => void;
   /** Sends an outcome; calls back when the relay has received it. */
   send: (event: Steered, received: () => void) => void;
 }
 
-export function createSteers(room: TaskRoom, { remember, isNoted, told, send }: SteerSurroundings): Steers {
+export function createSteers(room: TaskRoom, { remember, isNoted, record, send }: SteerSurroundings): Steers {
   const { agent, transcripts, voice, lines, tasks, asked, log } = room;
   /** Outcomes that the relay has not received, by task. */
   const owed = new Map<string, Steered>();
@@ -88,7 +88,7 @@ export function createSteers(room: TaskRoom, { remember, isNoted, told, send }: 
       if (isInjected) return;
       isInjected = true;
       remember(id);
-      told(() => transcripts.steer({ sessionId, message, uuid, images, files: found }), task);
+      record(() => transcripts.steer({ sessionId, message, uuid, images, files: found }), task);
       for (const file of found) room.incoming.drop(file.id);
       report(id, sessionId, 'injected');
       voice.activity(sessionId, false);
@@ -126,7 +126,7 @@ export function createSteers(room: TaskRoom, { remember, isNoted, told, send }: 
     dropped({ sessionId, steers }, id) {
       const uuid = steers?.get(id);
       if (uuid === undefined) return;
-      told(() => transcripts.change(sessionId, [{ op: 'set', uuid, part: { steer: 'dropped' } }]));
+      record(() => transcripts.change(sessionId, [{ op: 'set', uuid, part: { steer: 'dropped' } }]));
       report(id, sessionId, 'dropped');
     },
     again() {

@@ -48,14 +48,14 @@ export function createFinish(room: TaskRoom): Finish {
 
   const conclude: Finish['conclude'] = ({ id, sessionId }, end) => {
     const lost = transcripts.lost(sessionId);
-    const told = lost === undefined ? end : noted(end, notKept(lost));
-    let frame = frameOf(id, sessionId, told);
+    const settled = lost === undefined ? end : noted(end, notKept(lost));
+    let frame = frameOf(id, sessionId, settled);
     try {
-      if (store.has(sessionId)) frame.message_uuid = transcripts.end(id, sessionId, endingOf(frame, told));
+      if (store.has(sessionId)) frame.message_uuid = transcripts.end(id, sessionId, endingOf(frame, settled));
     } catch (error) {
       log.warn('history not written', { session: sessionId, why: reasonOf(error) });
-      const isSaid = lost !== undefined || isUnwritable(end);
-      if (!isSaid) frame = frameOf(id, sessionId, noted(end, notKept(reasonOf(error))));
+      const isReported = lost !== undefined || isUnwritable(end);
+      if (!isReported) frame = frameOf(id, sessionId, noted(end, notKept(reasonOf(error))));
     }
     journal.ended(frame);
     if (frame.event_type === 'WAIT_FOR_USER') {

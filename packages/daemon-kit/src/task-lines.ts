@@ -21,7 +21,7 @@ interface LinesOptions<T> {
   /** The first of its session has a place. */
   run: (task: T) => void;
   /** It waits for a place, or still does. */
-  tell: (task: T) => void;
+  report: (task: T) => void;
 }
 
 export interface Lines<T> {
@@ -40,32 +40,32 @@ export interface Lines<T> {
   /** Its turn has fully finished. */
   leave(task: T): void;
   /** Reports to each task that waits for a place: now, and again while it waits. */
-  tellWaiting(): void;
+  reportWaiting(): void;
   /** Nothing is reported from now on. */
   stop(): void;
 }
 
 export function createLines<T extends Waiting>(options: LinesOptions<T>): Lines<T> {
-  const { stillWaitingMs, clock, log, run, tell } = options;
+  const { stillWaitingMs, clock, log, run, report } = options;
   /** Held from the opening of a conversation, or the start of a turn, until the turn has fully finished. */
   const places = createPlaces<T>(options.maxAgents);
-  let cancelTelling: Cancel = () => undefined;
+  let cancelReport: Cancel = () => undefined;
   const lines = new Map<string, T[]>();
 
-  const tellWaiting = () => {
-    cancelTelling();
+  const reportWaiting = () => {
+    cancelReport();
     const waiting = places.waiting();
-    for (const task of waiting) tell(task);
-    if (waiting.length > 0) cancelTelling = clock.after(stillWaitingMs, tellWaiting);
+    for (const task of waiting) report(task);
+    if (waiting.length > 0) cancelReport = clock.after(stillWaitingMs, reportWaiting);
   };
 
   const whenRoom = (task: T, go: () => void) => {
     if (places.take(task, go) === 'now') return;
     log.info('task waits for another agent to finish', { task: task.id, session: task.sessionId });
-    tell(task);
+    report(task);
     if (places.waiting().length === 1) {
-      cancelTelling();
-      cancelTelling = clock.after(stillWaitingMs, tellWaiting);
+      cancelReport();
+      cancelReport = clock.after(stillWaitingMs, reportWaiting);
     }
   };
 
@@ -100,7 +100,7 @@ export function createLines<T extends Waiting>(options: LinesOptions<T>): Lines<
       if (index === 0) advance(task.sessionId);
     },
     leave: (task) => places.leave(task),
-    tellWaiting,
-    stop: () => cancelTelling(),
+    reportWaiting,
+    stop: () => cancelReport(),
   };
 }

@@ -30,13 +30,13 @@ export function createTaskQuestions({
   store,
   transcripts,
   clock,
-  told,
+  record,
 }: {
   store: Store;
   transcripts: Transcripts;
   clock: Clock;
   /** Writes to the transcript, whose loss costs no turn. */
-  told: (tell: () => void) => void;
+  record: (write: () => void) => void;
 }): TaskQuestions {
   const of = (sessionId: string) => store.open(sessionId).filter(({ part }) => part.kind === 'question');
   const at = ({ sessionId, answer }: Task) =>
@@ -71,7 +71,7 @@ export function createTaskQuestions({
       return question.uuid;
     },
     supersede: (sessionId, uuid) =>
-      told(() => {
+      record(() => {
         const open = of(sessionId).filter((item) => uuid === undefined || item.uuid === uuid);
         transcripts.change(
           sessionId,

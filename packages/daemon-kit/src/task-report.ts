@@ -12,7 +12,7 @@ import { outputStream } from './output.ts';
 import type { Spending } from './spending.ts';
 import type { Store } from './store.ts';
 import { type End, questionEnd, questionOf } from './task-ends.ts';
-import type { Heard } from './transcript/mapper.ts';
+import type { Effect } from './transcript/mapper.ts';
 import type { Transcripts } from './transcript/transcripts.ts';
 
 interface Reported {
@@ -37,7 +37,7 @@ interface ReportOptions<T> {
   asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
   progress: (task: T, action: string, target: string) => void;
   /** Writes to the transcript, whose loss costs no turn. */
-  told: (tell: () => void, task?: T) => void;
+  record: (write: () => void, task?: T) => void;
   /** This question can no longer be answered. */
   superseded: (sessionId: string, uuid: string) => void;
   finish: (task: T, end: End) => void;
@@ -50,25 +50,25 @@ interface ReportOptions<T> {
 }
 
 /** Passes the updates of a turn to the transcript. A failure there never costs the turn. */
-export function heardBy(
+export function transcribing(
   sessionId: string,
   { transcripts, spending }: { transcripts: Transcripts; spending: Spending },
-  told: (tell: () => void) => void,
+  record: (write: () => void) => void,
 ): Required<Pick<TurnReport, 'update' | 'call' | 'answered' | 'spent'>> {
-  const heard = (tell: () => Heard | undefined): Heard | undefined => {
-    let what: Heard | undefined;
-    told(() => (what = tell()));
+  const effectOf = (write: () => Effect | undefined): Effect | undefined => {
+    let what: Effect | undefined;
+    record(() => (what = write()));
     return what;
   };
   return {
     update(update) {
       spending.update(sessionId, update);
-      return heard(() => transcripts.update(sessionId, update));
+      return effectOf(() => transcripts.update(sessionId, update));
     },
     spent: (tokens) => spending.tokens(sessionId, tokens),
-    call: (call, question) => heard(() => transcripts.call(sessionId, call, question)),
+    call: (call, question) => effectOf(() => transcripts.call(sessionId, call, question)),
     answered: (about, allowed) =>
-      told(() => transcripts.answered(sessionId, about, { allowed, ...('call' in about ? { by: atMachine } : {}) })),
+      record(() => transcripts.answered(sessionId, about, { allowed, ...('call' in about ? { by: atMachine } : {}) })),
   };
 }
 
@@ -76,17 +76,17 @@ export function heardBy(
 const atMachine = 'machine';
 
 export function createReports<T extends Reported>(options: ReportOptions<T>): (task: T) => TurnReport {
-  const { agent, store, transcripts, caps, journal, log, clock, progress, told, superseded, finish } = options;
+  const { agent, store, transcripts, caps, journal, log, clock, progress, record, superseded, finish } = options;
   return (task) => {
     const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
     const live = () => task.phase === 'running';
     const emit = (text: string) => {
       if (!live()) return;
-      if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
+      if (!agent.tellsUpdates) record(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
       // A note about omitted text can precede a full portion.
       options.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
     };
-    const heard = heardBy(task.sessionId, options, (tell) => told(tell, task));
+    const effectOf = transcribing(task.sessionId, options, (write) => record(write, task));
     const joined = outputStream(emit, clock);
     const end = (ended: End) => {
       joined.flush();
@@ -96,9 +96,9 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       progress(action, target = '') {
         if (live()) progress(task, action, target);
       },
-      ...heard,
+      ...effectOf,
       update(update) {
-        const what = heard.update(update);
+        const what = effectOf.update(update);
         const isCost = live() && update.sessionUpdate === 'usage_update';
         const over = isCost ? caps.overrun(task.sessionId) : undefined;
         if (over !== undefined) options.stopped(task, over);
@@ -106,7 +106,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       },
       output(text) {
         if (!live()) return;
-        told(() => transcripts.show(task.sessionId, text));
+        record(() => transcripts.show(task.sessionId, text));
         // Other agents have their output joined.
         if (agent.tellsUpdates) joined.add(text);
         else emit(text);
@@ -115,7 +115,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       wait: (asked) => end(questionEnd(asked)),
       further(asked) {
         const question = questionOf(asked);
-        told(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));
+        record(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));
         const about = { task_id: task.id, session_id: task.sessionId };
         options.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
       },

@@ -21,13 +21,13 @@ export function createTurns(
   room: TaskRoom,
   { finish }: Finish,
   {
-    told,
+    record,
     reportOf,
     own,
     gate,
   }: {
     /** Writes to the transcript, whose loss costs no turn. */
-    told: (tell: () => void) => void;
+    record: (write: () => void) => void;
     reportOf: (task: Task) => TurnReport;
     own: Pick<OwnTurns, 'leave' | 'taskOf'>;
     gate: DeskGate;
@@ -45,7 +45,7 @@ export function createTurns(
       finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
     }
     // Items that came after the result are complete now.
-    told(() => void transcripts.settle(task.sessionId, 'over'));
+    record(() => void transcripts.settle(task.sessionId, 'over'));
     const line = lines.get(task.sessionId);
     line?.shift();
     if (task.asked) {
@@ -64,7 +64,7 @@ export function createTurns(
     if (asked.of(sessionId).length === 0) return;
     const asker = questions.waiting().find((one) => one.sessionId === sessionId)?.taskId;
     questions.gone(sessionId, 'it was dismissed.');
-    told(() => {
+    record(() => {
       gate.forget(sessionId);
       transcripts.cancel(sessionId);
     });

@@ -28,7 +28,7 @@ export interface Voice {
   /** A message was added to a session. */
   activity(sessionId: string, isCompletion: boolean): void;
   /** The agent starts or stops working in the session by itself; `said`: it sent text. */
-  own(sessionId: string, works: boolean, said: boolean): void;
+  own(sessionId: string, works: boolean, hasItems: boolean): void;
 }
 
 export interface TasksOptions {
@@ -75,7 +75,7 @@ export interface Tasks {
   steer(frame: ToDaemon<'task_steer'>): void;
   cancel(taskId: string): void;
   /** The relay has received the result of this task. */
-  heard(taskId: string): void;
+  confirmed(taskId: string): void;
   /** Ids for the `status` frame, in order of arrival. */
   running(): string[];
   /** Ids of the messages into running turns, for the `status` frame. */
@@ -95,7 +95,7 @@ export interface Tasks {
   /** Programs might have left: tasks that wait for that begin. */
   lookAtDesk(): void;
   /** Reports for each task that waits for a place why nothing happens: now, and again as long as there are any. */
-  tellWaiting(): void;
+  reportWaiting(): void;
   /** Fails with ERROR all tasks that a crash interrupted, and kills every process that it left running. */
   recover(): void;
   /**

@@ -28,9 +28,9 @@ export function createTasks(options: TasksOptions): Tasks {
     voice.event({ type: 'event', event_type: 'PROGRESS', ...about, action: what, target: to });
   };
   /** The transcript is secondary to the task: a failed write costs the transcript, not the turn. */
-  const told = (tell: () => void, task?: Task) => {
+  const record = (write: () => void, task?: Task) => {
     try {
-      tell();
+      write();
     } catch (error) {
       const why = reasonOf(error);
       log.warn('transcript not written', { why });
@@ -43,9 +43,9 @@ export function createTasks(options: TasksOptions): Tasks {
     clock,
     log,
     run: (task) => turns.run(task),
-    tell: (task) => progress(task, waitingForPlace, ''),
+    report: (task) => progress(task, waitingForPlace, ''),
   });
-  const asked = createTaskQuestions({ ...options, told });
+  const asked = createTaskQuestions({ ...options, record });
   const outgoing = createOutgoing(options.exchange, options.store, transcripts);
   const about = { asked, outgoing, stopped: undefined };
   const room: TaskRoom = { ...options, tasks: new Map(), lines, resumed: new Map(), ...about };
@@ -55,7 +55,7 @@ export function createTasks(options: TasksOptions): Tasks {
     event: (event) => voice.event(event),
     asked: (event) => voice.asked(event),
     progress,
-    told,
+    record,
     superseded: asked.supersede,
     finish: ends.finish,
     stopped(task, why) {
@@ -65,17 +65,17 @@ export function createTasks(options: TasksOptions): Tasks {
     withdrawn: ends.withdrawn,
     dropped: (task, id) => steers.dropped(task, id),
   });
-  const own = createOwnTurns({ ...options, asked }, told);
+  const own = createOwnTurns({ ...options, asked }, record);
   agent.onOwnTurn?.(own.begin);
   const gate = createDeskGate(room, { finish: ends.finish, settle: (task, end) => turns.settle(task, end), progress });
-  const turns = createTurns(room, ends, { told, reportOf, own, gate });
+  const turns = createTurns(room, ends, { record, reportOf, own, gate });
   const arrivals = createArrivals(room, ends.finish);
   const isBusy = (sessionId: string) => own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId);
 
   const steers = createSteers(room, {
     remember: (taskId) => arrivals.remember(taskId),
     isNoted: (taskId) => arrivals.isNoted(taskId),
-    told,
+    record,
     send: (event, received) => voice.steered(event, received),
   });
 
@@ -91,7 +91,7 @@ export function createTasks(options: TasksOptions): Tasks {
     for (const { sessionId, taskId: asker } of questions.waiting())
       if (own.taskOf(sessionId, asker) === taskId) {
         questions.gone(sessionId, 'it was dismissed.');
-        told(() => {
+        record(() => {
           gate.forget(sessionId);
           transcripts.cancel(sessionId);
         });
@@ -117,7 +117,7 @@ export function createTasks(options: TasksOptions): Tasks {
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
         if (wasRunning || task.written) {
-          told(() => transcripts.cancel(task.sessionId));
+          record(() => transcripts.cancel(task.sessionId));
           void task.turn?.cancel();
         }
         if (!wasRunning && !task.opening) lines.drop(task);
@@ -128,12 +128,12 @@ export function createTasks(options: TasksOptions): Tasks {
     steering: steers.ids,
     steeredAgain: steers.again,
     asking: () => promptsOf(options.store, askerOf),
-    heard: (taskId) => questions.heard(taskId),
+    confirmed: (taskId) => questions.confirmed(taskId),
     isActive: (sessionId) =>
       own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
     isBusy,
     ...deskOf(gate, isBusy, (sessionId) => asked.of(sessionId).length > 0),
-    tellWaiting: () => lines.tellWaiting(),
+    reportWaiting: () => lines.reportWaiting(),
     recover() {
       transcripts.recover();
       for (const { taskId, sessionId, pid } of journal.interrupted) {

@@ -31,7 +31,7 @@ export function voiceOf({
     status: onStatus,
     event(event) {
       // Already in its transcript.
-      if (event.event_type === 'OUTPUT' && link.tellsTranscript()) return;
+      if (event.event_type === 'OUTPUT' && link.sendsTranscript()) return;
       link.send(event, event.event_type !== 'SESSION_STARTED');
     },
     asked,
@@ -39,13 +39,13 @@ export function voiceOf({
     final,
     activity(sessionId, isCompletion) {
       const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
-      if (session) link.send(activityOf(session, isCompletion, link.tellsTranscript()));
+      if (session) link.send(activityOf(session, isCompletion, link.sendsTranscript()));
     },
-    own(sessionId, works, said) {
+    own(sessionId, works, hasItems) {
       const session = store.session(sessionId);
       // Newer than the task before it, or the relay takes the state for an old one.
       const now = { last_activity: new Date(clock.now()).toISOString(), own_turn: works };
-      if (session) link.send({ ...activityOf(session, said, link.tellsTranscript()), ...now });
+      if (session) link.send({ ...activityOf(session, hasItems, link.sendsTranscript()), ...now });
     },
   };
 }

@@ -217,7 +217,7 @@ describe('texts', () => {
       const { hear, texts, mapper } = account();
       hear('agent_message_chunk', says('Before', 'm'));
       hear(kind, more);
-      expect(mapper.heard().ended).toBe(true);
+      expect(mapper.effect().ended).toBe(true);
       hear('agent_message_chunk', says('Behind', 'm'));
       expect(texts()).toEqual(['Before', 'Behind']);
       expect(mapper.last()?.content).toBe('Behind');

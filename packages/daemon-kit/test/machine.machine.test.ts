@@ -190,7 +190,7 @@ describe('a full disk', () => {
         settings: transcriptSettings,
         joinMs: 0,
         frames: () => undefined,
-        said: () => undefined,
+        send: () => undefined,
         closed: () => undefined,
         keepsQuestions: true,
         isWatched: () => false,

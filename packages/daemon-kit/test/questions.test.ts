@@ -55,7 +55,7 @@ describe('a closed question', () => {
     expect(questions.refusal('s', 'whatever')).toBe(
       'The agent has asked another question since. Answer that one instead.',
     );
-    questions.heard('t1');
+    questions.confirmed('t1');
     expect(questions.refusal('s', 'Yes')).toBeUndefined();
     expect(questions.waiting()).toEqual([{ sessionId: 's', taskId: 't1' }]);
     questions.over('t1');

@@ -19,7 +19,7 @@ export function reasonOf(error: unknown): string {
 export const unreachable = (error: unknown) =>
   new ConnectError(`No connection to PostgreSQL: ${reasonOf(error)}`, { cause: error });
 
-type Told = (error: Error | null, client: pg.Client) => void;
+type Done = (error: Error | null, client: pg.Client) => void;
 
 /** A client that fails to connect with the code DATABASE_UNREACHABLE; the reason is its cause. For a pool. */
 export class ConnectingClient extends pg.Client {
@@ -27,6 +27,6 @@ export class ConnectingClient extends pg.Client {
   override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void;
   override connect(callback?: unknown): Promise<pg.Client> | void {
     if (callback === undefined) return super.connect().catch((error: unknown) => Promise.reject(unreachable(error)));
-    super.connect((error: Error | null) => (callback as Told)(error && unreachable(error), this));
+    super.connect((error: Error | null) => (callback as Done)(error && unreachable(error), this));
   }
 }

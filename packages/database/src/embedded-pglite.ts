@@ -34,10 +34,10 @@ export async function startPGlite(
   { cluster, template, sync = false }: PGliteStart,
   { onPanic }: PGliteEvents = {},
 ): Promise<PGlite> {
-  let said = '';
+  let output = '';
   const listen = (line: string) => {
-    if (/\b(FATAL|PANIC):/.test(line)) said = line.replace(/^.*?(FATAL|PANIC):\s*/, '');
-    if (/\bPANIC:|^Aborted\(/.test(line)) onPanic?.(said || line);
+    if (/\b(FATAL|PANIC):/.test(line)) output = line.replace(/^.*?(FATAL|PANIC):\s*/, '');
+    if (/\bPANIC:|^Aborted\(/.test(line)) onPanic?.(output || line);
     return false; // not printed
   };
   try {
@@ -48,7 +48,7 @@ export async function startPGlite(
       onStderr: listen,
     });
   } catch (error) {
-    const reason = said || reasonOf(error);
+    const reason = output || reasonOf(error);
     throw new Error(reason, { cause: error });
   }
 }

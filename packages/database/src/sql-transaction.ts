@@ -54,9 +54,9 @@ export function transactions(
   return async (work, opening = [], alone) => {
     if (alone) return work({ sql: statements(refuse, statementOf) }, await Promise.all(opening.map(sendAlone)));
     const beganAt = performance.now();
-    const toldBegin = (ok: boolean) => onStatement?.('begin', (performance.now() - beganAt) / 1000, ok);
+    const reportBegin = (ok: boolean) => onStatement?.('begin', (performance.now() - beganAt) / 1000, ok);
     const line = await pool.connect().catch((error: unknown) => {
-      toldBegin(false);
+      reportBegin(false);
       throw error;
     });
     const people = raised.on(line);
@@ -88,9 +88,9 @@ export function transactions(
       const { stream } = line.connection;
       stream.cork();
       const begun = line.query('BEGIN').then(
-        () => toldBegin(true),
+        () => reportBegin(true),
         (error: unknown) => {
-          toldBegin(false);
+          reportBegin(false);
           throw error;
         },
       );

@@ -104,7 +104,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
     if (outcome.kind === 'failed' && outcome.limit) await holdAtLimit(db, taskId, outcome.limit);
     return 'ended';
   }
-  const said = ending.result ?? ending.error ?? '';
+  const resultText = ending.result ?? ending.error ?? '';
   const isLost = task.error_code === 'TASK_LOST';
   // The agent can ask the same text again: a daemon that names its questions sends another id.
   const asksAgain = asked?.alone === false && !known;
@@ -113,8 +113,8 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
     await go('find', note);
     return 'settled';
   }
-  if (said.trim() === '' && outcome.kind === 'completed' && task.note === notes.history) return 'confirmed';
-  if (!isLost && !asksAgain && (said === '' || isSaid(task.result, said))) return 'repeated';
+  if (resultText.trim() === '' && outcome.kind === 'completed' && task.note === notes.history) return 'confirmed';
+  if (!isLost && !asksAgain && (resultText === '' || isRepeated(task.result, resultText))) return 'repeated';
   const hadNoText = task.state === 'completed' && task.result === '' && outcome.kind === 'completed';
   const isCorrected = task.note !== null && task.state !== 'cancelled';
   if (task.state === 'waiting' || isLost || isCorrected || hadNoText) {
@@ -123,7 +123,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
   // Store it, so that a repetition by the daemon has no effect.
-  await db.sql.execute`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
+  await db.sql.execute`UPDATE tasks SET result = ${resultText} WHERE id = ${taskId}`;
   return 'late';
 }
 
@@ -167,9 +167,9 @@ export async function settleTask(
  * Whether this text is known; of a known text the relay might have kept only the beginning. Ignores trailing white
  * space.
  */
-function isSaid(known: string | null, said: string): boolean {
+function isRepeated(known: string | null, resultText: string): boolean {
   if (!known) return false;
-  return known.trimEnd() === said.trimEnd() || (known.length >= 1024 && said.startsWith(known));
+  return known.trimEnd() === resultText.trimEnd() || (known.length >= 1024 && resultText.startsWith(known));
 }
 
 /** A finished task whose outcome the daemon's history can complete. */
@@ -245,7 +245,7 @@ export async function cancelTask(
   db: Db,
   key: string,
   { onlyRunning = false, only }: { onlyRunning?: boolean; only?: string | undefined } = {},
-): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
+): Promise<{ taskId: string; daemonHasIt: boolean } | undefined> {
   const [victim] = await db.sql.query<{ id: string; state: string }>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE s.key = ${key} AND (${isWithDaemon} OR (${isDue('t')} AND NOT ${onlyRunning || only !== undefined}))
@@ -256,13 +256,13 @@ export async function cancelTask(
   if (!victim) {
     if (only === undefined) await releaseQueue(db, key);
     const outlived = await outlivedTask(db, key);
-    if (outlived === undefined && dropped !== undefined) return { taskId: dropped, tellDaemon: false };
+    if (outlived === undefined && dropped !== undefined) return { taskId: dropped, daemonHasIt: false };
     return outlived === undefined || (only ?? outlived) !== outlived
       ? undefined
-      : { taskId: outlived, tellDaemon: true };
+      : { taskId: outlived, daemonHasIt: true };
   }
   await move(db, victim.state === 'waiting' ? 'dismiss' : 'cancel', sql`t.id = ${victim.id}`);
-  return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
+  return { taskId: victim.id, daemonHasIt: victim.state !== 'queued' };
 }
 
 /** The completed task whose agent continues after a steer (rules, 23.7): the daemon stops that work by its id. */

@@ -440,7 +440,7 @@ onBoth('the states of tasks', (open) => {
                   ...open,
                 ];
                 expect(await cancelTask(tx, session.key)).toEqual(
-                  victim && { taskId: victim.id, tellDaemon: victim.state !== 'queued' },
+                  victim && { taskId: victim.id, daemonHasIt: victim.state !== 'queued' },
                 );
                 return;
               }

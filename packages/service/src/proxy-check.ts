@@ -41,27 +41,27 @@ export const quietMsOf = (pingIntervalMs: number): number => pingIntervalMs + Ma
 
 function listen(socket: Duplex, head: Buffer, quietMs: number, signal: AbortSignal): Promise<Outcome> {
   const since = performance.now();
-  let heard = head;
+  let received = head;
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
       socket.destroy();
-      const code = heard.length >= 4 && heard[0] === 0x88 ? heard.readUInt16BE(2) : undefined;
+      const code = received.length >= 4 && received[0] === 0x88 ? received.readUInt16BE(2) : undefined;
       if (code === goodbye.quiet) resolve({ kind: 'quiet' });
       else if (code === goodbye.leaving) resolve({ kind: 'left' });
       else resolve({ kind: 'cut', afterMs: performance.now() - since });
     };
     const timer = setTimeout(end, quietMs + patienceMs);
     socket.on('data', (chunk: Buffer) => {
-      heard = Buffer.concat([heard, chunk]);
-      if (heard.length >= 4) end();
+      received = Buffer.concat([received, chunk]);
+      if (received.length >= 4) end();
     });
     signal.addEventListener('abort', end, { once: true });
     socket.on('error', () => undefined);
     socket.once('close', end);
     socket.once('end', end);
-    if (heard.length >= 4) end();
+    if (received.length >= 4) end();
   });
 }
 

@@ -206,7 +206,7 @@ export class LiveSocket implements Socket {
     }
   }
 
-  heard(): void {
+  noteReceived(): void {
     this.#lastInboundAt = this.#options.now();
   }
 
@@ -329,7 +329,7 @@ function passOn(socket: LiveSocket): void {
 }
 
 function onBytes(this: Duplex): void {
-  of(this).heard();
+  of(this).noteReceived();
 }
 
 function onBroken(this: Duplex | WebSocket, error: Error): void {

@@ -24,7 +24,7 @@ export function standardOutput(lossOf: (lost: number) => string): LineOutput {
 /** Node writes to a pipe without blocking and buffers unread lines: this function bounds that buffer. */
 function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutput {
   let lost = 0;
-  const tell = () => {
+  const warn = () => {
     if (lost === 0) return;
     const line = lossOf(lost);
     lost = 0;
@@ -32,7 +32,7 @@ function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutpu
   };
   // The reader has gone, and this was the only channel to report it.
   stream.on('error', () => undefined);
-  stream.on('drain', tell);
+  stream.on('drain', warn);
   return {
     write: (line) => {
       if (stream.destroyed || stream.errored) return;
@@ -40,7 +40,7 @@ function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutpu
         lost += 1;
         return;
       }
-      tell();
+      warn();
       stream.write(line);
     },
   };

@@ -370,14 +370,14 @@ function run(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    const listen = (part: Buffer) => (said = (said + part.toString('utf8')).slice(-4_000));
+    let output = '';
+    const listen = (part: Buffer) => (output = (output + part.toString('utf8')).slice(-4_000));
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
     child.once('error', reject);
     child.once('close', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`${path.basename(command)} failed with code ${code}: ${said}`));
+      else reject(new Error(`${path.basename(command)} failed with code ${code}: ${output}`));
     });
   });
 }

@@ -31,7 +31,7 @@ interface DoubleSocket {
   since: string | null;
   query: URLSearchParams;
   /** The next text it sends. */
-  heard(): Promise<string>;
+  nextFrame(): Promise<string>;
   /** The close code. */
   closed: Promise<number>;
   send(frame: object | string): void;
@@ -114,7 +114,7 @@ export async function startRelayDouble(): Promise<RelayDouble> {
       });
       const one: DoubleSocket = {
         query: url.searchParams,
-        heard: () => {
+        nextFrame: () => {
           const text = texts.shift();
           return text === undefined ? new Promise((resolve) => listeners.push(resolve)) : Promise.resolve(text);
         },

@@ -22,7 +22,7 @@ import { createToken, hashToken } from '../identity/one-time-token.ts';
 import { renewSetupLink } from '../identity/sign-up.ts';
 import { publisherOf } from '../publisher.ts';
 import { deleteAccount } from './delete-account.ts';
-import { tellChanged } from './tell-changed.ts';
+import { notifyChanged } from './notify-changed.ts';
 
 export interface PeopleDeps extends IdentityDeps {
   deviceVerifier: DeviceVerifier;
@@ -91,7 +91,7 @@ export function peopleOf(deps: PeopleDeps): People {
       if (!person) return undefined;
       if (!(await removeSecondFactor(database, person.id))) return false;
       await noteAction(deps, undefined, { userId: person.id, action: 'resetSecondFactor', program: 'relay-admin' });
-      await tellChanged(deps, person.id, 'resetSecondFactor');
+      await notifyChanged(deps, person.id, 'resetSecondFactor');
       return true;
     },
     invite: async () => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Control, RelayError, limits } from '@relay/protocol';
-import { tellToReload } from '@relay/attention';
+import { publishReload } from '@relay/attention';
 import { promiseBuckets } from '@relay/telemetry';
 import type { ApiDeps } from '../deps.ts';
 import { verifyUserToken } from '../http/authenticate.ts';
@@ -71,7 +71,7 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
     control: (control) => {
       if (control.kind === 'database_set_back')
         for (const user of room.users())
-          tellToReload(backplane, user, control.cause).catch((error: unknown) =>
+          publishReload(backplane, user, control.cause).catch((error: unknown) =>
             logger.warn({ err: error }, 'apps could not be told to reload'),
           );
       room.control(control);

@@ -19,7 +19,7 @@ import {
 } from '@relay/database';
 import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
 import { randomBytes } from 'node:crypto';
-import { tellAllowed } from '../account/tell-allowed.ts';
+import { notifyAllowed } from '../account/notify-allowed.ts';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from './names.ts';
 
@@ -99,7 +99,7 @@ async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promi
       'This registration key is used up, revoked, expired or unknown. Make another: relay devices invite.',
     );
   if (redeemed.kind === 'full') throw tooManyDevices(deps);
-  await tellAllowed(deps, redeemed.userId, { kind: 'device', name: redeemed.name });
+  await notifyAllowed(deps, redeemed.userId, { kind: 'device', name: redeemed.name });
   return redeemed.userId;
 }
 
@@ -168,6 +168,6 @@ export async function decideCode(deps: Operations, userId: string, text: string,
   if (decision?.kind === 'used') throw used();
   if (decision?.kind === 'full') throw tooManyDevices(deps);
   if (decision?.kind !== 'decided') throw notFound();
-  if (approve) await tellAllowed(deps, userId, { kind: 'device', name: decision.name });
+  if (approve) await notifyAllowed(deps, userId, { kind: 'device', name: decision.name });
   return decision.deviceId;
 }

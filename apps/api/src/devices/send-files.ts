@@ -39,7 +39,7 @@ export async function sendPiece(
 /** @throws RelayError DEVICE_NOT_FOUND, NOT_SUPPORTED_BY_DEVICE */
 export async function dropFile(deps: Operations, userId: string, deviceId: string, fileId: string): Promise<void> {
   const { id } = await requireFiles(deps, userId, deviceId);
-  deps.tell(id, { v: 1, kind: 'drop_file', fileId });
+  deps.sendCommand(id, { v: 1, kind: 'drop_file', fileId });
 }
 
 const stateOf = (fileId: string, { received, done, name, sha256 }: Omit<FileState, 'fileId'>): FileState => ({

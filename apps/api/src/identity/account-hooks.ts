@@ -14,7 +14,7 @@ import {
   isAPIError,
 } from 'better-auth/api';
 import { endAcpTokens } from '../account/end-acp-tokens.ts';
-import { tellChanged } from '../account/tell-changed.ts';
+import { notifyChanged } from '../account/notify-changed.ts';
 import { requireShowable } from '../devices/names.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
@@ -153,7 +153,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           after: async ({ id: userId }, ctx) => {
             const action = userChanges.get(ctx?.path ?? '') ?? 'changeProfile';
             await noteAction(deps, ctx, { userId, action });
-            await tellChanged(deps, userId, action);
+            await notifyChanged(deps, userId, action);
           },
           before: async (user) => requireName(user.name),
         },

@@ -1,8 +1,8 @@
 /** Entries of the sign-in in the audit of a person (rules, 8.20), written after a request, and the notice that a program was allowed. */
 import { addAccessNotice, clientName, listPeople } from '@relay/database';
 import { type createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
-import { tellAllowed } from '../account/tell-allowed.ts';
-import { tellChanged } from '../account/tell-changed.ts';
+import { notifyAllowed } from '../account/notify-allowed.ts';
+import { notifyChanged } from '../account/notify-changed.ts';
 import { publisherOf } from '../publisher.ts';
 import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
@@ -53,7 +53,7 @@ export function accountNotes(deps: IdentityDeps) {
       if (accept === false || userId === undefined || clientId === null) return undefined;
       const name = await clientName(deps.database, clientId);
       await addAccessNotice(deps.database, { userId, name });
-      await tellAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
+      await notifyAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
       return clientId;
     },
 
@@ -84,7 +84,7 @@ export function accountNotes(deps: IdentityDeps) {
       if (userId === undefined) return;
       const isSetUp = signedIn && ctx.path === verifyCode;
       await noteAction(deps, ctx, { userId, action: isSetUp ? 'turnOnSecondFactor' : action, outcome });
-      if (!refusal) await tellChanged(deps, userId, action);
+      if (!refusal) await notifyChanged(deps, userId, action);
     },
   };
 }

@@ -49,10 +49,10 @@ function isFor(clientId: string, { aud, azp }: Record<string, unknown>): boolean
  * Reads a profile from a verified ID token and the service's userinfo; null if the token is missing, was issued to another
  * client, or the two describe different people (OpenID Connect Core, 5.3.2).
  */
-export function openIdProfile(tokens: Tokens, said: object, clientId: string): Profile | null {
+export function openIdProfile(tokens: Tokens, userInfo: object, clientId: string): Profile | null {
   if (tokens.idToken === undefined) return null;
   const claims = claimsOf(tokens.idToken);
-  const info = said as Record<string, unknown>;
+  const info = userInfo as Record<string, unknown>;
   const { sub } = claims;
   if (!isFor(clientId, claims)) return null;
   if (typeof sub !== 'string' || sub === '' || sub.length > maxSubjectLength || info['sub'] !== sub) return null;

@@ -3,7 +3,7 @@ import { createAcpToken as newAcpToken, hashAcpToken } from '@relay/auth';
 import { acpTokenName, createAcpToken, findDevice, listAcpTokens, revokeAcpToken } from '@relay/database';
 import { RelayError, acpScopes, maxAcpTokens } from '@relay/protocol';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
-import { tellAllowed } from '../account/tell-allowed.ts';
+import { notifyAllowed } from '../account/notify-allowed.ts';
 import { announceAcpTokens } from '../account/end-acp-tokens.ts';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
@@ -32,7 +32,7 @@ export function acpTokenRoutes(deps: Operations): Handlers<'createAcpToken' | 'l
           'TOO_MANY_TOKENS',
           `You have ${maxAcpTokens} tokens for ACP clients, which is the limit. Revoke one.`,
         );
-      await tellAllowed(deps, userId, { kind: 'program', name: acpTokenName(saved.name) });
+      await notifyAllowed(deps, userId, { kind: 'program', name: acpTokenName(saved.name) });
       const url = `${config.publicUrl.replace(/^http/, 'ws')}/acp/${encodeURIComponent(deviceId)}`;
       return { status: 201, body: { ...saved, url, token } };
     },

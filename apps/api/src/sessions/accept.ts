@@ -62,7 +62,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
 export const hashOf = (request: Idempotent<unknown>['request']): string =>
   createHash('sha256').update(JSON.stringify(request)).digest('base64url');
 
-const said = <T extends { message: { content: string } }>(response: T, content: string | undefined): T =>
+const withContent = <T extends { message: { content: string } }>(response: T, content: string | undefined): T =>
   content === undefined ? response : { ...response, message: { ...response.message, content } };
 
 export const conflict = () =>
@@ -88,10 +88,10 @@ export async function onceOnly<T extends { message: { content: string } }>(
   if (earlier) {
     const response = earlier.response as T;
     if (earlier.bodyHash !== bodyHash || (await input.isAboutSame?.(response)) === false) throw conflict();
-    return { response: said(response, content), replayed: true };
+    return { response: withContent(response, content), replayed: true };
   }
   const response = await work();
-  const kept = content === undefined ? response : said(response, '');
+  const kept = content === undefined ? response : withContent(response, '');
   if (!(await keepReplay(tx, { userId, route, key, bodyHash, status, response: kept, ttlSeconds }))) throw conflict();
   return { response, replayed: false };
 }

@@ -20,9 +20,9 @@ export async function cancelSession(
   });
   const { queued, cancelled, record, deviceId } = done;
   // Even then a stalled queue can go on.
-  deps.tell(
+  deps.sendCommand(
     deviceId,
-    cancelled?.tellDaemon ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },
+    cancelled?.daemonHasIt ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },
   );
   const taskId = cancelled?.taskId ?? queued[0];
   if (taskId === undefined) {

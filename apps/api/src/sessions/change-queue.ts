@@ -67,8 +67,8 @@ export async function changeQueued(
       throw fixed('This is a choice and has no text of its own. Remove it, then answer again.');
   });
   // The daemon will repeat this text.
-  const said = { role: 'USER', uuid: userItemUuid(taskId) } as const;
-  if (content !== undefined && !isLater) await deps.publisher.markSaid(userId, key, { ...said, content });
+  const userMessage = { role: 'USER', uuid: userItemUuid(taskId) } as const;
+  if (content !== undefined && !isLater) await deps.publisher.markPublished(userId, key, { ...userMessage, content });
   return queueOf(deps, userId, sessionId);
 }
 
@@ -105,7 +105,7 @@ export async function sendQueuedNow(deps: Operations, userId: string, named: Nam
       throw fixed('The first message of a session and answers are sent in their order.');
   });
   const { session } = (await readSessions(deps.database, [key]))[0] ?? {};
-  if (session) deps.tell(session.deviceId, { v: 1, kind: 'wake' });
+  if (session) deps.sendCommand(session.deviceId, { v: 1, kind: 'wake' });
   return { taskId, state: 'queued', deliver: into === undefined ? 'next' : 'now' };
 }
 
@@ -128,7 +128,7 @@ async function change(
 
 /** Publishes a session with its changed queue, also to the instance of the daemon. */
 async function publishChange(deps: Operations, record: SessionRecord): Promise<void> {
-  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
+  deps.sendCommand(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
   await deps.publisher.session(record);
 }
 

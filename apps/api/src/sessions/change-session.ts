@@ -64,7 +64,7 @@ async function change(
     await work(tx, key);
     return (await readSessions(tx, [key]))[0]!;
   });
-  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key, unwatched });
+  deps.sendCommand(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key, unwatched });
   await deps.publisher.session(record);
   return record.session;
 }
@@ -76,8 +76,8 @@ export async function deleteSession(deps: Operations, userId: string, sessionId:
     running: await hideSession(tx, record.key),
   }));
   const { deviceId } = session;
-  if (running !== undefined) deps.tell(deviceId, { v: 1, kind: 'cancel', taskId: running });
-  deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
+  if (running !== undefined) deps.sendCommand(deviceId, { v: 1, kind: 'cancel', taskId: running });
+  deps.sendCommand(deviceId, { v: 1, kind: 'changed', sessionKey: key });
   await deps.publisher.append(userId, { type: 'session_removed', sessionId: session.id }, 'x');
   await forgetHistory(deps, userId);
 }

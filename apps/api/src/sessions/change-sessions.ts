@@ -44,7 +44,7 @@ export async function changeSessions(
           return action === 'delete' ? remove(tx, still) : { archived: await archive(tx, still, action === 'archive') };
         });
         changed += 'archived' in done ? done.archived.length : done.removed.length;
-        await tell(deps, userId, deviceId, done);
+        await sendCommands(deps, userId, deviceId, done);
       }
     }
   } finally {
@@ -77,14 +77,14 @@ async function remove(tx: Db, keys: readonly string[]): Promise<{ removed: Recor
   return { removed, running };
 }
 
-async function tell(deps: Operations, userId: string, deviceId: string, done: Done): Promise<void> {
+async function sendCommands(deps: Operations, userId: string, deviceId: string, done: Done): Promise<void> {
   const records = 'archived' in done ? done.archived : done.removed;
-  for (const { key } of records) deps.tell(deviceId, { v: 1, kind: 'changed', sessionKey: key });
+  for (const { key } of records) deps.sendCommand(deviceId, { v: 1, kind: 'changed', sessionKey: key });
   if ('archived' in done) {
     for (const record of records) await deps.publisher.session(record);
     return;
   }
-  for (const taskId of done.running) deps.tell(deviceId, { v: 1, kind: 'cancel', taskId });
+  for (const taskId of done.running) deps.sendCommand(deviceId, { v: 1, kind: 'cancel', taskId });
   for (const { session } of records)
     await deps.publisher.append(userId, { type: 'session_removed', sessionId: session.id }, 'x');
 }

@@ -125,14 +125,14 @@ export async function createSession(
   });
   const { key, version, ...response } = accepted.response;
   if (!accepted.replayed) {
-    const { taskId: _taskId, message: said, images: _images, ...session } = response;
+    const { taskId: _taskId, message: userMessage, images: _images, ...session } = response;
     if (!notBefore)
-      await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message, uuid: said.uuid });
+      await deps.publisher.markPublished(userId, key, { role: 'USER', content: body.message, uuid: userMessage.uuid });
     // The session first: a client must know the session of the message.
     await deps.publisher.session({ ownerId: userId, key, version, session });
     if (notBefore) return { response, replayed: false };
-    await deps.publisher.append(userId, newMessage(session.id, said));
-    deps.tell(body.deviceId, { v: 1, kind: 'wake' });
+    await deps.publisher.append(userId, newMessage(session.id, userMessage));
+    deps.sendCommand(body.deviceId, { v: 1, kind: 'wake' });
   }
   return { response, replayed: accepted.replayed };
 }

@@ -60,8 +60,8 @@ export async function acceptFollowUp(
   const { taskId, record: queued } = requireQueued(deps, enqueued);
   if (into !== undefined) await steerQueued(tx, taskId, into);
   const record = into === undefined ? queued : (await readSessions(tx, [key]))[0]!;
-  const said = message(userItemUuid(taskId), 'USER', content, record.session.updatedAt);
-  return { sent: { taskId, sessionId: record.session.id, message: said, key }, record };
+  const userMessage = message(userItemUuid(taskId), 'USER', content, record.session.updatedAt);
+  return { sent: { taskId, sessionId: record.session.id, message: userMessage, key }, record };
 }
 
 /** A message into the running turn waits in no line. PostgreSQL's largest `int`. */
@@ -98,11 +98,11 @@ export async function publishFollowUp(
   const { content, uuid } = response.message;
   // Asked of the backplane in one turn, which carries them out in this order.
   await Promise.all([
-    deps.publisher.markSaid(userId, response.key, { role: 'USER', content, uuid }),
+    deps.publisher.markPublished(userId, response.key, { role: 'USER', content, uuid }),
     deps.publisher.append(userId, newMessage(response.sessionId, response.message)),
     deps.publisher.session(record),
   ]);
-  deps.tell(deviceId, { v: 1, kind: 'wake' });
+  deps.sendCommand(deviceId, { v: 1, kind: 'wake' });
 }
 
 /** The same key repeats a request about the same session, by any of its ids. */

@@ -90,8 +90,8 @@ export async function acceptLater(
       'The device never started this session, so there is nothing to continue. Start a new one.',
     );
   const record = (await readSessions(tx, [key]))[0]!;
-  const said = message(userItemUuid(taskId), 'USER', content, notBefore.toISOString());
-  return { sent: { taskId, sessionId: record.session.id, state: 'later', message: said, key }, record };
+  const userMessage = message(userItemUuid(taskId), 'USER', content, notBefore.toISOString());
+  return { sent: { taskId, sessionId: record.session.id, state: 'later', message: userMessage, key }, record };
 }
 
 /** Messages whose time has not come, and schedules. */

@@ -128,7 +128,7 @@ export async function readSession(
 ): Promise<HistoryAnswer<SessionDetail>> {
   const record = await requireSession(deps.database, userId, sessionId);
   if (!record.placeholder && (await deps.backplane.audience(userId).catch(() => 0)) > 0) {
-    deps.tell(record.session.deviceId, { v: 1, kind: 'open', sessionKey: record.key });
+    deps.sendCommand(record.session.deviceId, { v: 1, kind: 'open', sessionKey: record.key });
   }
   try {
     const page = await askForPage(deps, askedOf(record), range);

@@ -209,11 +209,11 @@ export async function runSchedule(deps: Operations, userId: string, id: string):
   for (const { sessionKey, taskId, content } of released) {
     const [record] = await readSessions(database, [sessionKey]);
     if (!record) continue;
-    const said = message(userItemUuid(taskId), 'USER', content, record.session.updatedAt);
-    await publisher.markSaid(userId, sessionKey, { role: 'USER', content, uuid: said.uuid });
-    await publisher.append(userId, newMessage(record.session.id, said));
+    const userMessage = message(userItemUuid(taskId), 'USER', content, record.session.updatedAt);
+    await publisher.markPublished(userId, sessionKey, { role: 'USER', content, uuid: userMessage.uuid });
+    await publisher.append(userId, newMessage(record.session.id, userMessage));
   }
-  if (released.length > 0) deps.tell(deviceId, { v: 1, kind: 'wake' });
+  if (released.length > 0) deps.sendCommand(deviceId, { v: 1, kind: 'wake' });
   await publishCount(deps, userId);
   const run = (await listRuns(database, userId, id)).find((one) => one.dueAt === dueAt.toISOString());
   if (!run) throw missing();

@@ -5,7 +5,7 @@ import type { Operations } from '../deps.ts';
 import { requireSession, withSession } from './find.ts';
 
 async function publishWatch(deps: Operations, { key, session }: SessionRecord, unwatched: boolean): Promise<void> {
-  deps.tell(session.deviceId, { v: 1, kind: 'changed', sessionKey: key, unwatched });
+  deps.sendCommand(session.deviceId, { v: 1, kind: 'changed', sessionKey: key, unwatched });
   await deps.publisher.sessions([key]);
 }
 

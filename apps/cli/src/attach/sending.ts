@@ -12,27 +12,27 @@ interface SendingOptions {
   editor: Pick<Editor, 'text' | 'set'>;
   idOf: () => string;
   /** Shows a sentence below the conversation. */
-  tell: (text: string) => void;
+  print: (text: string) => void;
   signal: AbortSignal;
 }
 
 const againMs = 2000;
 
-export function createSending({ relay, editor, idOf, tell, signal }: SendingOptions) {
+export function createSending({ relay, editor, idOf, print, signal }: SendingOptions) {
   /** Retries until the relay accepts or refuses. After a refusal the text returns to the editor. */
   const delivered = async (content: string, send: (idempotencyKey: string) => Promise<unknown>): Promise<void> => {
     const key = randomUUID();
     while (!signal.aborted) {
       try {
         await send(key);
-        return tell('');
+        return print('');
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         if (error.exitCode !== exitCodes.temporary) {
           if (editor.text() === '') editor.set(content);
-          return tell(error.message);
+          return print(error.message);
         }
-        tell('Not sent yet: waiting for the relay.');
+        print('Not sent yet: waiting for the relay.');
         await pause(againMs, signal);
       }
     }

@@ -86,24 +86,24 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
       style,
     ),
   );
-  const tell = (text: string) => {
+  const print = (text: string) => {
     note = oneLine(text);
     screen.changed();
   };
-  const { send, answer } = createSending({ relay, editor, idOf, tell, signal: leaving.signal });
+  const { send, answer } = createSending({ relay, editor, idOf, print, signal: leaving.signal });
   const prompt = () => (session?.status === 'waiting' ? questionsOf(session)[0] : undefined);
 
   const run = async (command: string): Promise<void> => {
     const params = { id: idOf() };
-    if (command === '/help') return tell(help);
+    if (command === '/help') return print(help);
     if (command === '/stop') return void (await relay.call('cancelSession', { params, body: {} }));
-    if (command === '/take') return tell((await relay.call('releaseSession', { params, body: {} })).result);
+    if (command === '/take') return print((await relay.call('releaseSession', { params, body: {} })).result);
     if (command === '/desk') {
       const { free, why, command: line = '' } = await relay.call('letGo', { params });
-      return tell(free ? line : `The session is not free: ${why ?? ''}`);
+      return print(free ? line : `The session is not free: ${why ?? ''}`);
     }
     const { tasks } = await relay.call('readQueue', { params });
-    tell(tasks.length === 0 ? 'No messages are queued.' : tasks.map(({ content }) => oneLine(content)).join(' · '));
+    print(tasks.length === 0 ? 'No messages are queued.' : tasks.map(({ content }) => oneLine(content)).join(' · '));
   };
 
   const enter = (): unknown => {
@@ -114,15 +114,15 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
       const option = confirming;
       const asked = prompt();
       confirming = undefined;
-      return text.trim() === 'yes' && asked ? answer(asked, option) : tell('Not allowed.');
+      return text.trim() === 'yes' && asked ? answer(asked, option) : print('Not allowed.');
     }
     if (commands.some((name) => name === text.trim()))
-      return run(text.trim()).catch((error: unknown) => tell(error instanceof Error ? error.message : 'It failed.'));
+      return run(text.trim()).catch((error: unknown) => print(error instanceof Error ? error.message : 'It failed.'));
     const asked = prompt();
-    if (asked) return asked.text === false ? tell('Choose a number.') : send(text, undefined, asked.id);
+    if (asked) return asked.text === false ? print('Choose a number.') : send(text, undefined, asked.id);
     if (!session?.held) return send(text);
     choosing = text;
-    return tell('');
+    return print('');
   };
   const digit = (number: number): unknown => {
     if (readOnly) return undefined;
@@ -132,7 +132,7 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
       if (number === 1) return send(content, 'take');
       if (number === 2) return send(content, 'wait');
       editor.set(content);
-      return tell(deskWays[2]);
+      return print(deskWays[2]);
     }
     const asked = prompt();
     const option = asked?.options[number - 1];
@@ -142,14 +142,14 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
     }
     if (!isLasting(option)) return answer(asked, option);
     confirming = option;
-    return tell('Type yes to allow:');
+    return print('Type yes to allow:');
   };
   const interrupt = (): unknown => {
     if (editor.text() !== '') return editor.set('');
-    if (!session || !isWorking(session)) return tell('Ctrl-D leaves.');
+    if (!session || !isWorking(session)) return print('Ctrl-D leaves.');
     if (Date.now() > armedUntilMs) {
       armedUntilMs = Date.now() + againMs;
-      return tell('Ctrl-C again stops the agent');
+      return print('Ctrl-C again stops the agent');
     }
     return relay.call('cancelSession', { params: { id: idOf() }, body: { which: 'running' } }).catch(() => undefined);
   };

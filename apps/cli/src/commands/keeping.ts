@@ -4,7 +4,7 @@ import { archiveCommand, deleteCommand, renameCommand } from './change-session.t
 import { type Run, addCommand } from './add-command.ts';
 import { messagesCommand } from './messages.ts';
 import { markCommand, markings } from './mark.ts';
-import { tailCommand } from './telling.ts';
+import { tailCommand } from './following.ts';
 import { tidyCommand } from './tidy.ts';
 import { unwatchCommand, watchCommand } from './watch.ts';
 import { reading } from './shared-options.ts';

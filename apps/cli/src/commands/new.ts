@@ -11,7 +11,7 @@ import { contextOf } from './context.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { filesOf } from './sent-files.ts';
-import { tellTask } from './telling.ts';
+import { followTask } from './following.ts';
 
 interface NewOptions extends SendingOptions {
   project?: string;
@@ -70,8 +70,8 @@ export async function newCommand(
     await create();
     return exitCodes.ok;
   }
-  return tellTask(context, options, async () => {
-    const { id: sessionId, taskId, message: said, replayed } = await create();
-    return { sessionId, taskId, message: said, replayed };
+  return followTask(context, options, async () => {
+    const { id: sessionId, taskId, message: userMessage, replayed } = await create();
+    return { sessionId, taskId, message: userMessage, replayed };
   });
 }

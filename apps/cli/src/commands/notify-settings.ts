@@ -102,9 +102,9 @@ export async function sessionNotifyCommand(
   say(session, () => `${nameOf(session.id)}: notifications are ${level}.\n`);
 }
 
-type Told = NotificationList['notifications'][number];
+type SentNotification = NotificationList['notifications'][number];
 
-const subjectOf = ({ sessionId, name, deviceId }: Told) =>
+const subjectOf = ({ sessionId, name, deviceId }: SentNotification) =>
   sessionId === '' ? (name ?? deviceId ?? '') : nameOf(sessionId);
 
 /** Returns the delivery state at one address, with its reason if present. */

@@ -78,7 +78,7 @@ async function findSchedule(relay: Relay, typed: string | undefined): Promise<Sc
   return found;
 }
 
-const told = (schedule: Schedule) => {
+const printSchedule = (schedule: Schedule) => {
   const next = schedule.next.map((at) => clockTime(at)).join(', ');
   return `Schedule ${shortId(schedule.id)}: ${oneLine(schedule.cron)} (${oneLine(schedule.zone)}). Next: ${next === '' ? nextOf(schedule) : next}.\n`;
 };
@@ -102,7 +102,7 @@ async function add(context: Context, typed: readonly string[], options: Schedule
     ...(options.withoutAsking === true ? { dangerous: true } : {}),
   };
   const schedule = await relay.call('createSchedule', { body });
-  say(schedule, () => told(schedule));
+  say(schedule, () => printSchedule(schedule));
 }
 
 async function list({ relay, say }: Context, terminal: Terminal): Promise<void> {
@@ -172,7 +172,7 @@ export async function scheduleCommand(
       const body = action === 'change' ? { ...rule, ...message } : { paused: action === 'pause' };
       if (Object.keys(body).length === 0) throw usage('Give a new text, or options of the rule.');
       const changed = await relay.call('changeSchedule', { params, body });
-      say(changed, () => told(changed));
+      say(changed, () => printSchedule(changed));
     }
   }
   return exitCodes.ok;

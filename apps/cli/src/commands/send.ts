@@ -13,7 +13,7 @@ import { fieldValuesOf } from './form-answer.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, deskChoiceOf, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { filesOf } from './sent-files.ts';
-import { tellTask } from './telling.ts';
+import { followTask } from './following.ts';
 
 interface SendOptions extends SendingOptions {
   /** Send into the running turn. */
@@ -219,7 +219,7 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
     if (!context.json) await warnIfAway(context, id, terminal);
     return exitCodes.ok;
   }
-  return tellTask(context, options, send);
+  return followTask(context, options, send);
 }
 
 /** Only warns: the message was sent, even if this check fails. */

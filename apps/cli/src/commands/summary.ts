@@ -21,8 +21,8 @@ export async function summaryCommand(typed: string, options: CommonOptions, term
       ['Last tool', lastToolUse],
     ];
     const lines = rows.filter(([, value]) => value).map(([name, value]) => `${name}: ${oneLine(value!)}\n`);
-    const said = recentMessages.map(({ role, content }) => `\n${role}\n${plain(content)}\n`);
-    return [...lines, ...said].join('');
+    const recentTexts = recentMessages.map(({ role, content }) => `\n${role}\n${plain(content)}\n`);
+    return [...lines, ...recentTexts].join('');
   });
 }
 

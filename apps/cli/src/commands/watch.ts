@@ -6,7 +6,7 @@ import { createRecentItems } from '../recent-items.ts';
 import { type Wait, listening } from '../patience.ts';
 import { type Relay, allSessions } from '../relay.ts';
 import { createOverview } from '../show/overview.ts';
-import { lostText } from '../show/said.ts';
+import { lostText } from '../show/conversation-view.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 

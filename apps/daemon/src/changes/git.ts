@@ -86,14 +86,14 @@ export function gitIn(
       const timer = setTimeout(() => end(new GitFailure('time', 'git took too long')), timeMs);
       const chunks: Buffer[] = [];
       let bytes = 0;
-      let said = '';
+      let stderr = '';
       child.stdout!.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > maxBytes) end(new GitFailure('size', 'git printed too much'));
         else chunks.push(chunk);
       });
       child.stderr!.on('data', (chunk: Buffer) => {
-        if (said.length < 2000) said += chunk.toString('utf8');
+        if (stderr.length < 2000) stderr += chunk.toString('utf8');
       });
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(input);
@@ -104,7 +104,7 @@ export function gitIn(
       child.on('close', (code) => {
         clearTimeout(timer);
         if (code === 0) resolve(Buffer.concat(chunks));
-        else reject(new GitFailure('failed', said.slice(0, 2000)));
+        else reject(new GitFailure('failed', stderr.slice(0, 2000)));
       });
       lower(child.pid);
     });

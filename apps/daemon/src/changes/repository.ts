@@ -39,14 +39,14 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   let lines: string[];
   try {
     if (!(await isNewEnough(git, env))) return { path, note: 'old' };
-    const told = await ask(
+    const output = await ask(
       'rev-parse',
       '--is-inside-work-tree',
       '--show-toplevel',
       '--absolute-git-dir',
       '--git-common-dir',
     );
-    lines = told.toString().replace(/\n$/, '').split('\n');
+    lines = output.toString().replace(/\n$/, '').split('\n');
   } catch (error) {
     const isForeign = error instanceof GitFailure && error.message.includes('dubious ownership');
     return { path, note: isForeign ? 'foreign' : 'none' };
@@ -127,7 +127,7 @@ async function areObjectsWithin(folder: string, rules: ProjectRules, depth: numb
 
 /** Settings that turn off each filter of the repository. Undefined where one of them cannot be turned off. */
 async function filtersOf(git: Git): Promise<string[] | undefined> {
-  const told = await git(
+  const output = await git(
     ['config', '-z', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|smudge|process|required)$'],
     { timeMs: shortMs },
   ).catch((error: unknown) => {
@@ -135,7 +135,7 @@ async function filtersOf(git: Git): Promise<string[] | undefined> {
     throw error;
   });
   const filters = new Set(
-    told
+    output
       .toString()
       .split('\0')
       .filter(Boolean)

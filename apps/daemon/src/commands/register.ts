@@ -162,18 +162,18 @@ function checkDevice({ hostname, agentType, name }: { hostname: string; agentTyp
 /** On a screen one line that counts down, elsewhere a dot per poll; with --json nothing but problems. */
 function progressOn({ err, overwrite, isScreen }: Terminal, json: boolean) {
   let open = false;
-  let told: string | undefined;
+  let printed: string | undefined;
   const breakLine = () => {
     if (open) err('\n');
     open = false;
   };
   return {
     waiting(remainingMs: number, problem?: string) {
-      if (problem !== undefined && problem !== told) {
+      if (problem !== undefined && problem !== printed) {
         breakLine();
         err(`${problem} Trying again.\n`);
       }
-      told = problem;
+      printed = problem;
       if (json) return;
       const seconds = Math.round(remainingMs / 1000);
       const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -233,7 +233,7 @@ async function publishReleased(
     if (!record) continue;
     const { ownerId, session } = record;
     const sent = message(userItemUuid(taskId), 'USER', content, session.updatedAt);
-    await publisher.markSaid(ownerId, sessionKey, { role: 'USER', content, uuid: sent.uuid });
+    await publisher.markPublished(ownerId, sessionKey, { role: 'USER', content, uuid: sent.uuid });
     await publisher.append(ownerId, newMessage(session.id, sent));
   }
   for (const record of records) await publisher.session(record);

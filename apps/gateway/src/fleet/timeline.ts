@@ -14,7 +14,7 @@ import {
   skipLostRuns,
   withDevice,
 } from '@relay/database';
-import { type Publisher, tellToReload } from '@relay/attention';
+import { type Publisher, publishReload } from '@relay/attention';
 import type { Logger } from '@relay/telemetry';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 
@@ -70,5 +70,5 @@ async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<voi
   );
   const owners = await allOwners(database);
   while (owners.length > 0)
-    await Promise.all(owners.splice(0, atOnce).map((owner) => tellToReload(backplane, owner, cause)));
+    await Promise.all(owners.splice(0, atOnce).map((owner) => publishReload(backplane, owner, cause)));
 }

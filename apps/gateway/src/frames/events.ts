@@ -121,7 +121,7 @@ export function createEvents(deps: EventDeps): Events {
     const entry = await running.find(connection, taskId);
     if (!entry) return transcript.ofLostTask(connection, taskId, event);
     if (namesQuestion(event))
-      await publisher.markSaid(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
+      await publisher.markPublished(connection.ownerId, entry.sessionKey, { uuid: event.user_message_uuid });
     if (isEnding(event)) return deps.endings(connection, taskId, entry.sessionKey, event);
     if ('ended' in entry) return ofEndedTask(connection, taskId, entry.sessionKey, event);
     connection.tasks.recordEvent(entry);

@@ -59,7 +59,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
     const last = message(uuid, 'AGENT', content, timestamp);
     await speech.sayEnd(connection, record, last, { ...(sinceMs !== undefined && { sinceMs }) });
-    await publisher.markSaid(record.ownerId, record.key, { uuid });
+    await publisher.markPublished(record.ownerId, record.key, { uuid });
     await publisher.session(record);
   };
 

@@ -30,7 +30,7 @@ export async function publishResolution(
   // The relay marked them under the merged key, which is deleted: mark them again, so that the daemon's repetition does
   // not become a second message.
   for (const content of resolved.instructions ?? [])
-    await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
+    await publisher.markPublished(record.ownerId, record.key, { role: 'USER', content });
   connection.sessions.rename(record.nativeId, record.key);
   await publisher.session(record, resolved.previousId);
   await watching

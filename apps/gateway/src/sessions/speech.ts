@@ -80,7 +80,8 @@ export function createSpeech(publisher: Publisher): Speech {
       const of = conversation(connection, record);
       return connection.can('transcript') ? publisher.sayOnce(of, last) : publisher.sayEnd(of, last, end);
     },
-    unsaid: (connection, record, texts, sinceMs) => publisher.unsaid(conversation(connection, record), texts, sinceMs),
+    unsaid: (connection, record, texts, sinceMs) =>
+      publisher.unpublished(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
       const shown = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
       return publisher.say(conversation(connection, record), shown);

@@ -162,7 +162,9 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
       // The daemon can send the user's message back, which apps have already. Start the mark before the daemon can
       // answer, and await it after all writes: a task cancelled during a wait must not be written after its cancel.
       if (connection.can('transcript')) continue;
-      marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
+      marked.push(
+        publisher.markPublished(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }),
+      );
     }
     claims.close(connection);
     await Promise.all(marked);

@@ -65,18 +65,18 @@ export function doing(session: Session, device: Device | undefined, items: reado
 interface ActivityProps {
   session: Session;
   /** The time of the message that the agent works on. */
-  saidAt: string | undefined;
+  sentAt: string | undefined;
   device: Device | undefined;
   items: readonly LogItem[];
   /** The log already shows that the agent failed. */
   isErrorShown: boolean;
 }
 
-export function Activity({ session, saidAt, device, items, isErrorShown }: ActivityProps) {
+export function Activity({ session, sentAt, device, items, isErrorShown }: ActivityProps) {
   const what = doing(session, device, items);
   const sinceMs = useSince(
     `${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`,
-    Date.parse(session.runningSince ?? saidAt ?? ''),
+    Date.parse(session.runningSince ?? sentAt ?? ''),
   );
   const code = session.lastTask?.code;
   if (what !== undefined)

@@ -42,7 +42,7 @@ interface ComposerProps {
   queue: Waiting;
   messages: readonly Message[];
   device: Device | undefined;
-  onSaid: (message: Message) => void;
+  onMessage: (message: Message) => void;
 }
 
 export function Composer(props: ComposerProps) {
@@ -118,7 +118,7 @@ export function Composer(props: ComposerProps) {
             focus();
             void send.run(prompt, label, [], id === undefined ? undefined : { option: id });
           }}
-          onFields={(fields, said) => send.run(prompt, said, [], { fields })}
+          onFields={(fields, text) => send.run(prompt, text, [], { fields })}
           onEdit={onEdit}
           onDismiss={() => {
             focus();

@@ -29,14 +29,14 @@ export function Chips({ session, queue, device }: ChipsProps) {
     setEdited((now) => [...now.filter(({ taskId }) => taskId !== task.taskId), ...(isEdited ? [task] : [])]);
   /** Edited when they stopped waiting. Their text stays, and so does the focus. */
   const late = edited.filter(({ taskId }) => tasks.every((task) => task.taskId !== taskId));
-  const [told, setTold] = useState('');
+  const [announced, setAnnounced] = useState('');
   const place = useAction(async (taskId: string, index: number) => {
     const next = moved(tasks, taskId, index);
     if (!next) return;
     queue.change(next.tasks);
     try {
       queue.change((await client.call('changeQueued', { params: { id: sessionId, taskId }, body: next.body })).tasks);
-      setTold(words.queue.movedTo(next.tasks.findIndex((task) => task.taskId === taskId) + 1, tasks.length));
+      setAnnounced(words.queue.movedTo(next.tasks.findIndex((task) => task.taskId === taskId) + 1, tasks.length));
     } catch (error) {
       queue.change(tasks);
       throw error;
@@ -76,7 +76,7 @@ export function Chips({ session, queue, device }: ChipsProps) {
         ))}
       </ul>
       <p className="sr" role="status">
-        {told}
+        {announced}
       </p>
       <Problem refusal={place.refusal} />
     </>

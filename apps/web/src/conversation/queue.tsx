@@ -38,26 +38,28 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
   const all = found.kind === 'ready' ? found.value : none;
   const tasks = useMemo(() => all.filter(({ kind }) => kind !== 'steer'), [all]);
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const [said, setSaid] = useState<ReadonlyMap<string, QueuedTask>>(new Map());
-  if (all.some((task) => said.get(task.uuid) !== task))
-    setSaid(new Map([...said, ...all.map((task) => [task.uuid, task] as const)]));
+  const [sentTasks, setSentTasks] = useState<ReadonlyMap<string, QueuedTask>>(new Map());
+  if (all.some((task) => sentTasks.get(task.uuid) !== task))
+    setSentTasks(new Map([...sentTasks, ...all.map((task) => [task.uuid, task] as const)]));
   const outside = useCallback(
     (messages: readonly Message[]): readonly Message[] => {
       const hidden = new Set([...gone, ...tasks.map(({ uuid }) => uuid)]);
-      if (hidden.size === 0 && said.size === 0) return messages;
+      if (hidden.size === 0 && sentTasks.size === 0) return messages;
       const known = new Set(messages.map(({ uuid }) => uuid));
       // Another page sent these while this one was closed.
-      const unheard = [...said.values()].filter(({ uuid, kind }) => kind === 'steer' && !known.has(uuid)).map(sentNow);
-      return [...messages, ...unheard]
+      const unconfirmed = [...sentTasks.values()]
+        .filter(({ uuid, kind }) => kind === 'steer' && !known.has(uuid))
+        .map(sentNow);
+      return [...messages, ...unconfirmed]
         .filter(({ uuid }) => !hidden.has(uuid))
         .map((message) => {
-          const task = said.get(message.uuid);
+          const task = sentTasks.get(message.uuid);
           if (message.part || !task) return message;
           if (task.kind === 'steer') return { ...sentNow(task), timestamp: message.timestamp };
           return task.content === message.content ? message : { ...message, content: task.content };
         });
     },
-    [gone, said, tasks],
+    [gone, sentTasks, tasks],
   );
   return {
     tasks,

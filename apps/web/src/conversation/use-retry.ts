@@ -20,10 +20,12 @@ interface Retry {
  * shown questions, for messages that do not name their question.
  */
 export function wordsToRepeat(messages: readonly Message[], choices: ReadonlySet<string>): string | undefined {
-  const said = messages.findLast(
+  const lastMessage = messages.findLast(
     ({ role, part, content }) => role === 'USER' && part?.answers === undefined && (part || !choices.has(content)),
   );
-  return said && !said.truncated && pictures(said.part).length === 0 ? said.content : undefined;
+  return lastMessage && !lastMessage.truncated && pictures(lastMessage.part).length === 0
+    ? lastMessage.content
+    : undefined;
 }
 
 /** `error`: the newest item, if it is one. Returns how to try again, where that helps, and why it did not work. */
@@ -31,7 +33,7 @@ export function useRetry(
   session: Session,
   messages: readonly Message[],
   error: LogItem | undefined,
-  onSaid: (message: Message) => void,
+  onSent: (message: Message) => void,
 ): [Retry | undefined, Refusal | undefined] {
   const { client } = useRooms();
   const key = useSendingKey();
@@ -53,7 +55,7 @@ export function useRetry(
       idempotencyKey: key.of(`${uuid} ${content}`),
     });
     key.done();
-    onSaid(message);
+    onSent(message);
   });
   return [uuid === undefined || content === undefined ? undefined : { uuid, busy, run: () => void run() }, refusal];
 }

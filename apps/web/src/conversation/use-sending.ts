@@ -12,7 +12,7 @@ import { keepPending, pendingSettings } from './pending-settings.ts';
 interface Conversation {
   session: Session;
   messages: readonly Message[];
-  onSaid: (message: Message) => void;
+  onMessage: (message: Message) => void;
 }
 
 /** An answer to a question; or, of a message: the choice about a terminal that has the session open, that it goes into the turn that runs, or its time. */
@@ -33,7 +33,7 @@ const isSame = (a: Prompt, b: Prompt): boolean => (a.id ?? a.at) === (b.id ?? b.
  * and to no other. `onEdit`: the fields of the form have changed.
  */
 export function useSending(
-  { session, messages, onSaid }: Conversation,
+  { session, messages, onMessage }: Conversation,
   prompts: readonly Prompt[],
   text: string,
   images: readonly Attached[],
@@ -87,7 +87,7 @@ export function useSending(
       files.current?.sent(fileIds);
       sent(content, attached);
       // One with a time is in no conversation until then.
-      if (!given || !('notBefore' in given)) onSaid(message);
+      if (!given || !('notBefore' in given)) onMessage(message);
       // Felt on a phone.
       navigator.vibrate?.(10);
     },
@@ -113,10 +113,10 @@ export function useSending(
     key.done();
     onSent(content, attached);
   };
-  const newestSaid = messages.findLast(({ role }) => role === 'USER')?.content;
+  const newestText = messages.findLast(({ role }) => role === 'USER')?.content;
   useEffect(() => {
     const attempt = unanswered.current;
-    if (!attempt || send.busy || lastTaskId === attempt.lastTaskId || newestSaid !== attempt.content) return;
+    if (!attempt || send.busy || lastTaskId === attempt.lastTaskId || newestText !== attempt.content) return;
     // It is a task by now: only the answer to this page was lost.
     sent(attempt.content, attempt.attached);
     send.clear();

@@ -29,12 +29,12 @@ const everyMs = 5000;
 export function useFocus(sessionId: string): void {
   const { live } = useRooms();
   useEffect(() => {
-    const tell = () => {
+    const report = () => {
       if (isInSight()) live.focus(sessionId);
     };
-    tell();
-    const timer = setInterval(tell, everyMs);
-    const forget = onSight(tell);
+    report();
+    const timer = setInterval(report, everyMs);
+    const forget = onSight(report);
     return () => {
       clearInterval(timer);
       forget();

@@ -79,7 +79,7 @@ export function nameOf({ title, deviceName, prompt }: InboxItem): string {
   return title === undefined ? (deviceName ?? '') : title === '' ? words.untitled : title;
 }
 
-function saidOf({ kind, reason, error, lastMessage }: InboxItem): string {
+function textOf({ kind, reason, error, lastMessage }: InboxItem): string {
   const { inbox } = words;
   if (kind === 'unknown') return inbox.unknown;
   if (kind === 'device') return reason === 'conflict' ? inbox.conflict : inbox.away;
@@ -109,7 +109,7 @@ export function ItemCard({ item }: { item: InboxItem }) {
           <span className="sr">{words.inbox.kinds[item.kind]}: </span>
           {nameOf(item)}
         </span>
-        <span className="said">{saidOf(item)}</span>
+        <span className="said">{textOf(item)}</span>
         <span className="where">
           {place !== undefined && place !== nameOf(item) && <>{place} · </>}
           <time dateTime={item.createdAt} title={fullTime(item.createdAt)}>

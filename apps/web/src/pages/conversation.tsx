@@ -75,7 +75,7 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
   return (
     <Shown
       known={resource.value}
-      onSaid={conversation.add}
+      onMessage={conversation.add}
       onChange={conversation.edit}
       onOlder={conversation.loadOlder}
       onReload={resource.reload}
@@ -116,13 +116,13 @@ export function LastLog({
 
 interface ShownProps {
   known: Known;
-  onSaid: (message: Message) => void;
+  onMessage: (message: Message) => void;
   onChange: (session: Session) => void;
   onOlder: () => Promise<void>;
   onReload: () => void;
 }
 
-function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
+function Shown({ known, onMessage, onChange, onOlder, onReload }: ShownProps) {
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
   const device =
@@ -147,8 +147,8 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
     newestOlder.current = onOlder;
   });
   const older = useCallback(() => newestOlder.current(), []);
-  const said = (message: Message) => {
-    onSaid(message);
+  const addSent = (message: Message) => {
+    onMessage(message);
     log.current?.toEnd();
   };
 
@@ -159,9 +159,9 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   useFocus(session.id);
   useSeen(session.id);
   const newest = items.at(-1);
-  const lastSaid = messages.findLast(({ role }) => role === 'USER');
+  const lastSent = messages.findLast(({ role }) => role === 'USER');
   const isErrorShown = newest?.part.kind === 'error';
-  const [retry, refusal] = useRetry(session, shownMessages, isErrorShown ? newest : undefined, said);
+  const [retry, refusal] = useRetry(session, shownMessages, isErrorShown ? newest : undefined, addSent);
   return (
     <DiffScreens>
       <main className="conv" id="main" ref={main} data-status={session.status}>
@@ -187,13 +187,13 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
             <Problem refusal={refusal} />
             <Activity
               session={session}
-              saidAt={lastSaid?.timestamp}
+              sentAt={lastSent?.timestamp}
               device={device}
               items={items}
               isErrorShown={isErrorShown}
             />
           </div>
-          <Composer session={session} queue={queue} messages={messages} device={device} onSaid={said} />
+          <Composer session={session} queue={queue} messages={messages} device={device} onMessage={addSent} />
         </div>
       </main>
     </DiffScreens>

@@ -11,7 +11,7 @@ import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Ago } from '../ui/time.tsx';
 
-type Told = NotificationList['notifications'][number];
+type SentNotification = NotificationList['notifications'][number];
 
 const pageSize = 30;
 
@@ -45,7 +45,7 @@ export function NotificationHistory() {
               {all.length === 0 && <p role="status">{words.notices.none}</p>}
               <ul className="cards">
                 {all.map((one) => (
-                  <Entry key={one.id} told={one} labels={labels} />
+                  <Entry key={one.id} notification={one} labels={labels} />
                 ))}
               </ul>
               <Problem refusal={more.refusal} />
@@ -62,8 +62,8 @@ export function NotificationHistory() {
   );
 }
 
-function Entry({ told, labels }: { told: Told; labels: ReadonlyMap<string, string> }) {
-  const { cause, name, sessionId, createdAt, deliveries = [], state } = told;
+function Entry({ notification, labels }: { notification: SentNotification; labels: ReadonlyMap<string, string> }) {
+  const { cause, name, sessionId, createdAt, deliveries = [], state } = notification;
   // A newer relay can send kinds unknown here.
   const kinds: Readonly<Record<string, string>> = words.notices.kinds;
   return (

@@ -75,7 +75,7 @@ export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGr
   const byName = (session: Session) => has(titleOf(session), session.projectPath, deviceOf(session)?.name);
   const first = [...sessions.filter(needsYou), ...sessions.filter((session) => !needsYou(session))];
   const named = words.length === 0 ? first.slice(0, recentShown) : sessions.filter(byName).slice(0, foundShown);
-  const said = words.length === 0 ? [] : sessions.filter((session) => !byName(session)).slice(0, foundShown);
+  const byMessage = words.length === 0 ? [] : sessions.filter((session) => !byName(session)).slice(0, foundShown);
   const machines = devices
     .filter(({ name, agentType }) => has(name, agentType, agentName(agentType), catalogue.shell.machines))
     .slice(0, foundShown)
@@ -94,7 +94,7 @@ export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGr
   ];
   return [
     { name: catalogue.shell.sessions, results: named.map((session) => bySession(session, false)) },
-    { name: catalogue.keys.groups.messages, results: said.map((session) => bySession(session, true)) },
+    { name: catalogue.keys.groups.messages, results: byMessage.map((session) => bySession(session, true)) },
     { name: catalogue.shell.machines, results: machines },
     { name: catalogue.keys.groups.pages, results: actions },
   ].filter(({ results }) => results.length > 0);

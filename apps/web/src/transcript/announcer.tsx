@@ -11,7 +11,7 @@ const spokenKinds = new Set(['text', 'error', 'mark']);
 export function Announcer({ items }: { items: readonly LogItem[] }) {
   /** Whether each item was complete. */
   const known = useRef(new Map<string, boolean>());
-  const [said, setSaid] = useState({ count: 0, text: '' });
+  const [announced, setAnnounced] = useState({ count: 0, text: '' });
   useEffect(() => {
     const before = known.current;
     known.current = new Map(items.map((item) => [item.uuid, !isGrowing(item)]));
@@ -23,12 +23,12 @@ export function Announcer({ items }: { items: readonly LogItem[] }) {
       .filter((item) => !isGrowing(item) && !before.get(item.uuid) && spokenKinds.has(item.part.kind) && isShown(item))
       .map((item) => words.readers.newMessage(speakerOf(item), item.content.slice(0, spokenCharacters)))
       .join('\n');
-    if (text !== '') setSaid(({ count }) => ({ count: count + 1, text }));
+    if (text !== '') setAnnounced(({ count }) => ({ count: count + 1, text }));
   }, [items]);
   return (
     <div className="sr" role="status">
       {/* The same words twice are two announcements. */}
-      <p key={said.count}>{said.text}</p>
+      <p key={announced.count}>{announced.text}</p>
     </div>
   );
 }

@@ -86,19 +86,19 @@ const bare = (text: string) => text.replace(placeholder, ' ').replace(/\s+/g, ' 
 const unrepeated = new WeakMap<LogItem, LogItem>();
 /** Older daemons sent an answer with images again as one text, with a placeholder for each image: only the new text is shown. */
 function withoutRepeats(items: readonly LogItem[]): LogItem[] {
-  let said = '';
+  let shownText = '';
   let hasImage = false;
   return items.map((item) => {
     const { kind } = item.part;
-    if (kind === 'user') [said, hasImage] = ['', false];
+    if (kind === 'user') [shownText, hasImage] = ['', false];
     hasImage ||= kind === 'image';
     if (kind !== 'text' || isGrowing(item)) return item;
     const end = hasImage ? [...item.content.matchAll(placeholder)].at(-1) : undefined;
     const after = end && end.index + end[0].length;
-    const repeats = after !== undefined && said.includes(bare(item.content.slice(0, after)));
+    const repeats = after !== undefined && shownText.includes(bare(item.content.slice(0, after)));
     const rest = item.content.slice(after).trim();
-    const isNew = !said.includes(bare(rest));
-    said += ` ${bare(item.content)}`;
+    const isNew = !shownText.includes(bare(rest));
+    shownText += ` ${bare(item.content)}`;
     if (!repeats) return item;
     const shown = unrepeated.get(item) ?? { ...item, content: isNew ? rest : '' };
     unrepeated.set(item, shown);
@@ -129,12 +129,12 @@ export function rowsOf(
   /** Questions that the line of their call answers. */
   const inCalls = new Set([...questions.values()].filter(({ part }) => questionOf(part).answer));
   // The line of a question shows its answer, that of a call only the choice: the message that was it would show it a second time.
-  const isSaid = ({ part: { answers }, content }: LogItem) => {
+  const isAnswered = ({ part: { answers }, content }: LogItem) => {
     const question = answers ? all.find(({ uuid }) => uuid === answers) : undefined;
     const answer = question && questionOf(question.part).answer;
     return answer && answer.text === content && (answer.option !== undefined || !inCalls.has(question));
   };
-  const items = withoutRepeats(all).filter((item) => isShown(item) && !inCalls.has(item) && !isSaid(item));
+  const items = withoutRepeats(all).filter((item) => isShown(item) && !inCalls.has(item) && !isAnswered(item));
   const rows: Row[] = earlierFailed ? [{ key: 'earlier', kind: 'earlier' }] : [];
   let day = hasMore && items[0] ? dayKey(items[0].timestamp) : '';
   for (let at = 0; at < items.length;) {

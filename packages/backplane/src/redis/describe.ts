@@ -55,7 +55,7 @@ export async function describeRedis(url: string, sample = 20_000, prefix = 'rela
   const times = { commandTimeoutMs: 2_500, connectTimeoutMs: 5_000, reconnectMs: 2_000 };
   const ask = async <T>(work: (redis: Redis) => Promise<T>, node?: RedisNodeAddress): Promise<T> => {
     let reason = 'no answer';
-    const redis = openConnection(address, times, (said) => (reason = said), node);
+    const redis = openConnection(address, times, (why) => (reason = why), node);
     try {
       await new Promise<void>((resolve, reject) => {
         redis.once('ready', resolve);

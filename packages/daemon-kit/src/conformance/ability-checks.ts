@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Item, applyOperations, isItem, isOperation, mergeItems } from '@relay/protocol';
-import { type DaemonCheck, ask, begin, conversation, declares, id, must, page, same, tell } from './check.ts';
+import { type DaemonCheck, ask, begin, conversation, declares, id, must, page, same, resume } from './check.ts';
 import type { DoubleConnection } from './relay-double.ts';
 
 /** The list of a reader that applied every frame; undefined when a version is missing, which the reader would request. */
-function heardOf({ frames }: DoubleConnection, session: string): Item[] | undefined {
+function itemsOf({ frames }: DoubleConnection, session: string): Item[] | undefined {
   let items: Item[] = [];
   let known: number | undefined;
   for (const frame of frames) {
@@ -81,8 +81,11 @@ export const abilityChecks: readonly DaemonCheck[] = [
       must(items.every(isItem), 'a page of parts holds items');
       must(items[0]?.uuid === uuid, 'the message has the uuid that the relay gave it');
       must(items.at(-1)?.uuid === last, 'the end names its item');
-      const heard = heardOf(connection, session ?? '');
-      must(heard === undefined || isDeepStrictEqual(heard, items), 'the operations make the items of the page');
+      const shownItems = itemsOf(connection, session ?? '');
+      must(
+        shownItems === undefined || isDeepStrictEqual(shownItems, items),
+        'the operations make the items of the page',
+      );
       const again = await page(connection, session ?? '', { limit: 200, parts: true, changed: answer.v });
       must(again.v === answer.v && again.messages?.length === 0, 'nothing changed since the current version');
     },
@@ -120,7 +123,7 @@ export const abilityChecks: readonly DaemonCheck[] = [
       if (!declares(connection, 'transcript')) return;
       const session = await conversation(connection);
       const { v, messages: before } = await page(connection, session, { limit: 200, parts: true });
-      await connection.event('TASK_COMPLETE', tell(connection, session, 'and again'));
+      await connection.event('TASK_COMPLETE', resume(connection, session, 'and again'));
       const later = await page(connection, session, { limit: 200, parts: true, changed: v });
       const whole = await page(connection, session, { limit: 200, parts: true });
       must(later.reset !== true, 'a version that it had is known');

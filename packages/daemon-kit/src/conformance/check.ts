@@ -44,7 +44,7 @@ export const begin = (connection: DoubleConnection, instruction: string, taskId 
   connection.send({ type: 'task_start', task_id: taskId, instruction });
   return taskId;
 };
-export const tell = (connection: DoubleConnection, session: string, message: string) => {
+export const resume = (connection: DoubleConnection, session: string, message: string) => {
   const taskId = id('task');
   connection.send({ type: 'task_resume', task_id: taskId, session_id: session, message });
   return taskId;

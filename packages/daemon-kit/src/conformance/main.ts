@@ -8,13 +8,13 @@ if (program === undefined) {
   process.stderr.write('Name the daemon: node dist/conformance/main.js -- python3 my-daemon.py\n');
   process.exit(64);
 }
-let said = '';
+let output = '';
 const results = await runDaemonChecks(
-  programSubject(program, args, (text) => (said = `${said}${text}`.slice(-4000))),
+  programSubject(program, args, (text) => (output = `${output}${text}`.slice(-4000))),
   ({ check, problem }) => {
     process.stdout.write(`${problem === undefined ? 'ok    ' : 'BROKEN'} ${check.name} (${check.rule})\n`);
-    if (problem !== undefined) process.stdout.write(`       ${problem}\n${said.replace(/^/gm, '       | ')}\n`);
-    said = '';
+    if (problem !== undefined) process.stdout.write(`       ${problem}\n${output.replace(/^/gm, '       | ')}\n`);
+    output = '';
   },
 );
 const broken = results.filter(({ problem }) => problem !== undefined).length;

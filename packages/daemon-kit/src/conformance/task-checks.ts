@@ -1,6 +1,6 @@
 /** Connecting, tasks, history and watching: checks of every daemon. */
 import { randomUUID } from 'node:crypto';
-import { type DaemonCheck, begin, conversation, must, page, same, tell, uuids } from './check.ts';
+import { type DaemonCheck, begin, conversation, must, page, same, resume, uuids } from './check.ts';
 
 export const taskChecks: readonly DaemonCheck[] = [
   {
@@ -50,7 +50,7 @@ export const taskChecks: readonly DaemonCheck[] = [
     rule: '§6.2',
     async run({ connection }) {
       const session = await conversation(connection);
-      const taskId = tell(connection, session, 'and again');
+      const taskId = resume(connection, session, 'and again');
       await connection.event('TASK_COMPLETE', taskId);
       const answer = await page(connection, session, { limit: 50 });
       must(uuids(answer).length === 4, 'two turns are four messages');
@@ -72,7 +72,7 @@ export const taskChecks: readonly DaemonCheck[] = [
     name: 'ends a task with ERROR when there is no such session',
     rule: '§6.3',
     async run({ connection }) {
-      await connection.event('ERROR', tell(connection, `nobody-${randomUUID()}`, 'hello'));
+      await connection.event('ERROR', resume(connection, `nobody-${randomUUID()}`, 'hello'));
       await connection.status();
     },
   },
@@ -85,7 +85,7 @@ export const taskChecks: readonly DaemonCheck[] = [
       const { prompt } = await connection.event('WAIT_FOR_USER', taskId);
       must(prompt !== '', 'WAIT_FOR_USER has a prompt');
       await connection.status();
-      const answerId = tell(connection, session ?? '', 'blue');
+      const answerId = resume(connection, session ?? '', 'blue');
       await connection.event('TASK_COMPLETE', answerId);
       await connection.settle();
       must(connection.ends(taskId).length === 1, 'the waiting task has one end');
@@ -130,7 +130,7 @@ export const taskChecks: readonly DaemonCheck[] = [
     rule: '§6.2',
     async run({ connection }) {
       const session = await conversation(connection);
-      await connection.event('TASK_COMPLETE', tell(connection, session, 'and again'));
+      await connection.event('TASK_COMPLETE', resume(connection, session, 'and again'));
       const all = await page(connection, session, { limit: 50 });
       const [a, b, c, d] = uuids(all);
       must(!!a && !!b && !!c && !!d, 'two turns are four messages');
@@ -167,8 +167,8 @@ export const taskChecks: readonly DaemonCheck[] = [
     async run({ connection }) {
       const [watched, other] = [await conversation(connection), await conversation(connection)];
       connection.send({ type: 'watch_session', session_id: watched });
-      await connection.event('TASK_COMPLETE', tell(connection, other, 'unwatched'));
-      await connection.event('TASK_COMPLETE', tell(connection, watched, 'watched'));
+      await connection.event('TASK_COMPLETE', resume(connection, other, 'unwatched'));
+      await connection.event('TASK_COMPLETE', resume(connection, watched, 'watched'));
       await connection.status();
       await connection.settle();
       const activities = connection.frames.filter((frame) => frame.type === 'session_activity');
@@ -181,7 +181,7 @@ export const taskChecks: readonly DaemonCheck[] = [
       must(done?.message_count === 4, 'a completion counts the messages');
       connection.send({ type: 'unwatch_session', session_id: watched });
       const before = activities.length;
-      await connection.event('TASK_COMPLETE', tell(connection, watched, 'unwatched again'));
+      await connection.event('TASK_COMPLETE', resume(connection, watched, 'unwatched again'));
       await connection.status();
       await connection.settle();
       const after = connection.frames.filter((frame) => frame.type === 'session_activity').length;

@@ -62,7 +62,7 @@ interface Stage {
 async function play(steps: Step[], { turn, report, place, clock, signal }: Stage): Promise<void> {
   const filled = (text: string) =>
     fill(text, { message: turn.message, session: turn.sessionId, task: turn.taskId, project: turn.projectPath });
-  const said: string[] = [];
+  const texts: string[] = [];
   if (steps.length === 0) return report.error('The script has no turn for this message.');
   for (const [index, step] of steps.entries()) {
     if (signal.aborted) return;
@@ -74,18 +74,18 @@ async function play(steps: Step[], { turn, report, place, clock, signal }: Stage
         report.output(filled(step.output));
         break;
       case 'say':
-        said.push(filled(step.text));
+        texts.push(filled(step.text));
         break;
       case 'delay':
         await pause(clock, step.ms, signal);
         break;
       case 'complete':
-        return report.complete(step.text === undefined ? said.join('\n\n') : filled(step.text));
+        return report.complete(step.text === undefined ? texts.join('\n\n') : filled(step.text));
       case 'wait':
         place.rest = steps.slice(index + 1);
         return report.wait({
           prompt: filled(step.prompt),
-          result: step.result === undefined ? said.join('\n\n') : filled(step.result),
+          result: step.result === undefined ? texts.join('\n\n') : filled(step.result),
           options: (step.options ?? []).map(filled),
         });
       case 'error':
@@ -97,5 +97,5 @@ async function play(steps: Step[], { turn, report, place, clock, signal }: Stage
         return;
     }
   }
-  if (said.length > 0 && !signal.aborted) report.complete(said.join('\n\n'));
+  if (texts.length > 0 && !signal.aborted) report.complete(texts.join('\n\n'));
 }

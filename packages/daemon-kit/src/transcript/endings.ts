@@ -72,11 +72,11 @@ export function createEndings({
   const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     const changes = talk === undefined ? [] : [...closing(sessionId, talk, 'ended'), ...unanswered(sessionId)];
-    const said = last?.content.trim() ?? '';
-    const at = said === '' ? -1 : result.lastIndexOf(said);
+    const shownText = last?.content.trim() ?? '';
+    const at = shownText === '' ? -1 : result.lastIndexOf(shownText);
     if (last && at >= 0) {
       // Text of the daemon after the agent's text; the text before it has items of its own.
-      const more = result.slice(at + said.length).trimEnd();
+      const more = result.slice(at + shownText.length).trimEnd();
       changes.push({
         op: 'set',
         uuid: last.uuid,
@@ -103,8 +103,8 @@ export function createEndings({
     if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result);
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     // Some agents also report the error of their model as text: both are one item.
-    const isSaid = last !== undefined && isSameError(last.content, ending.error);
-    const uuid = isSaid ? last.uuid : randomUUID();
+    const isShown = last !== undefined && isSameError(last.content, ending.error);
+    const uuid = isShown ? last.uuid : randomUUID();
     const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
     const turn = talk === undefined ? {} : { turn: talk.turn };
     const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
@@ -181,8 +181,8 @@ export const closed = ({ uuid, part }: Item): Change => ({
 /** Shorter texts can be part of any error. */
 const minErrorCharacters = 12;
 const isSameError = (words: string, error: string): boolean => {
-  const said = words.trim();
-  return said.length >= minErrorCharacters && (error.includes(said) || said.includes(error.trim()));
+  const shownText = words.trim();
+  return shownText.length >= minErrorCharacters && (error.includes(shownText) || shownText.includes(error.trim()));
 };
 
 const put = (item: NewItem): Change => ({ op: 'put', item });

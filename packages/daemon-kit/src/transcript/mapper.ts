@@ -18,7 +18,7 @@ import { endsWords, wordsEnd, settingUpdate } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
 
 /** The effect of an update, for reports beside the items. */
-export interface Heard {
+export interface Effect {
   /** The text before it is complete. */
   ended: boolean;
   /** The call that it began or changed, as far as it is known. */
@@ -37,7 +37,7 @@ export interface Mapper {
   /** The person's answer to a permission. */
   answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
   /** The effect of the newest update or call. */
-  heard(): Heard;
+  effect(): Effect;
   /** The next turn begins. */
   begin(turn: string): void;
   /** Output of a program without tool calls. */
@@ -72,7 +72,7 @@ export function createMapper(options: MapperOptions): Mapper {
   let size: unknown;
   /** Calls that are the plan of the agent, by id. */
   const planCalls = new Set<string>();
-  let heard: Heard = { ended: false, printed: '' };
+  let effect: Effect = { ended: false, printed: '' };
   const names = createNames(options);
   const item: MakeItem = (uuid, more, at) => ({
     op: 'put',
@@ -96,7 +96,7 @@ export function createMapper(options: MapperOptions): Mapper {
     },
   });
   const endWords = () => {
-    if (words.open()) heard.ended = true;
+    if (words.open()) effect.ended = true;
     return words.close();
   };
   const calls = createCalls(options, { names, item, before: endWords });
@@ -109,7 +109,7 @@ export function createMapper(options: MapperOptions): Mapper {
       return Array.isArray(todos) && todos.length > 0 ? planned({ entries: todos }, at) : [];
     }
     const { changes, ...what } = calls.update(update, at, source, question);
-    heard = { ...heard, ...what };
+    effect = { ...effect, ...what };
     return [...changes, ...files.inCall(update, at)];
   };
 
@@ -133,8 +133,8 @@ export function createMapper(options: MapperOptions): Mapper {
     return [item(usage, { role: 'AGENT', content: '', part: { kind: 'usage', ...fields } }, at)];
   };
 
-  const mark = (what: string, said: string, at: string | undefined, more: Fields = {}): Change[] => {
-    const text = keepHead(said, transcriptLimits.inputBytes);
+  const mark = (what: string, markText: string, at: string | undefined, more: Fields = {}): Change[] => {
+    const text = keepHead(markText, transcriptLimits.inputBytes);
     return [
       ...endWords(),
       item(names.beside(what), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text, ...more } }, at),
@@ -174,8 +174,8 @@ export function createMapper(options: MapperOptions): Mapper {
       case offeredUpdate:
         return [...endWords(), ...files.offer(recordOf(update.content), at)];
       case 'notice': {
-        const said = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
-        return said === '' ? [] : mark('notice', said, at);
+        const markText = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
+        return markText === '' ? [] : mark('notice', markText, at);
       }
       case cancelledUpdate:
         return [...close('cancelled'), ...mark('cancelled', cancelledText, at)];
@@ -195,13 +195,13 @@ export function createMapper(options: MapperOptions): Mapper {
       words.forget();
     },
     answered: calls.answered,
-    heard: () => heard,
+    effect: () => effect,
     call(call, question) {
-      heard = { ended: false, printed: '' };
+      effect = { ended: false, printed: '' };
       return called(call, undefined, 'question', question);
     },
     update(update, at) {
-      heard = { ended: false, printed: '' };
+      effect = { ended: false, printed: '' };
       const open = words.open();
       const before = open && endsWords(open, update, options.replay === true) ? endWords() : [];
       return [...before, ...changesOf(update, at)];

@@ -56,7 +56,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
   /** Too large for a frame: its version is skipped. */
   let skipped = false;
   let version: number | undefined;
-  let saidAt = -Infinity;
+  let sentAt = -Infinity;
   let cancel: Cancel | undefined;
   let isDue = false;
   const printed = waitingText();
@@ -77,19 +77,19 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
     bytes = 0;
     skipped = false;
     version = undefined;
-    saidAt = elapsedOn(clock);
-    const isSaid = !prints || text === shownText(ops);
+    sentAt = elapsedOn(clock);
+    const isSent = !prints || text === shownText(ops);
     const print: Operation = { op: 'print', text };
     const fits = size + entryBytes(print) <= maxFrameBytes;
     if (isSkipped) advance();
-    else if (v !== undefined) say(v, isSaid ? ops : [...ops, fits ? print : { op: 'print', text: '' }]);
-    if (isSaid || (v !== undefined && !isSkipped && fits)) return;
+    else if (v !== undefined) say(v, isSent ? ops : [...ops, fits ? print : { op: 'print', text: '' }]);
+    if (isSent || (v !== undefined && !isSkipped && fits)) return;
     for (const piece of piecesOf(text)) say(next(), [{ op: 'print', text: piece }]);
   };
 
   /** The first change after a silence is sent at once, with the others of the same tick. */
   const schedule = () => {
-    const sinceMs = elapsedOn(clock) - saidAt;
+    const sinceMs = elapsedOn(clock) - sentAt;
     if (sinceMs < joinMs) cancel ??= clock.after(joinMs - sinceMs, flush);
     else if (!isDue) {
       isDue = true;

@@ -25,7 +25,7 @@ interface TalksOptions {
   /** How the agent of a session names its messages. */
   idOf?: (sessionId: string) => MapperOptions['idOf'];
   /** Text of the agent in the middle of a turn. */
-  said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
+  send: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
   log: Pick<Log, 'warn' | 'info'>;
 }
 
@@ -96,7 +96,7 @@ export function createTalks(options: TalksOptions) {
       if (uuid === except) continue;
       const event = { type: 'event', event_type: 'AGENT_RESPONSE', task_id: taskId, session_id: sessionId } as const;
       const timestamp = new Date(clock.now()).toISOString();
-      options.said({ ...event, uuid, content: keepHead(content, fieldBytes.message), timestamp });
+      options.send({ ...event, uuid, content: keepHead(content, fieldBytes.message), timestamp });
     }
   };
 

@@ -78,9 +78,9 @@ function exitOf(call: Fields): number | undefined {
 
 /** The changes of a call: the agent's own lines, else computed from the texts before and after. */
 function* changesOf(call: Fields, cwd: string): Generator<Diff> {
-  const told = patchOf(call, cwd);
-  if (told) yield told;
-  for (const block of told ? [] : listOf(call.content)) {
+  const patch = patchOf(call, cwd);
+  if (patch) yield patch;
+  for (const block of patch ? [] : listOf(call.content)) {
     if (block.type !== 'diff' || typeof block.path !== 'string') continue;
     // Some agents give a new file an empty text before.
     const [before, after] = [block.oldText, block.newText].map((text) => (typeof text === 'string' ? text : undefined));
@@ -90,9 +90,9 @@ function* changesOf(call: Fields, cwd: string): Generator<Diff> {
 
 /** The patch that Claude Code sends beside a call, with the true numbers of its lines. */
 function patchOf(call: Fields, cwd: string): Diff | undefined {
-  const told = recordOf(recordOf(recordOf(call._meta).claudeCode).toolResponse);
-  const path = wordsOf(told.filePath);
-  const hunks = listOf(told.structuredPatch).flatMap(({ oldStart, newStart, lines }): Hunk[] => {
+  const patch = recordOf(recordOf(recordOf(call._meta).claudeCode).toolResponse);
+  const path = wordsOf(patch.filePath);
+  const hunks = listOf(patch.structuredPatch).flatMap(({ oldStart, newStart, lines }): Hunk[] => {
     const isWhole = [oldStart, newStart].every((line) => Number.isSafeInteger(line) && Number(line) >= 0);
     const texts = Array.isArray(lines) ? lines.filter((line): line is string => typeof line === 'string') : [];
     return isWhole && texts.length > 0 ? [{ old: Number(oldStart), new: Number(newStart), lines: texts }] : [];

@@ -15,7 +15,7 @@ import type { Change, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
 import type { Verdict } from './call-items.ts';
 import { type Ending, type Talk, closed, createEndings } from './endings.ts';
-import type { Heard, Mapper } from './mapper.ts';
+import type { Effect, Mapper } from './mapper.ts';
 import type { Detail, MapperOptions } from './mapper-options.ts';
 import { type Stream, createStream } from './stream.ts';
 import { createTalks } from './talks.ts';
@@ -42,7 +42,7 @@ interface TranscriptsOptions {
   /** Sends a frame, and returns whether it was sent; undefined while the relay does not accept these frames. */
   frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => boolean) | undefined;
   /** Text of the agent in the middle of a turn. */
-  said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
+  send: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
   /** A question was closed without an answer. */
   closed: (sessionId: string, taskId: string, uuid: string, state: string) => void;
   /** Questions outlive this process: the next message answers. */
@@ -71,11 +71,11 @@ export interface Transcripts {
   /** A turn begins, or continues with an answer (`goesOn`). Throws when the disk refuses the write. */
   begin(words: Words, goesOn: boolean): void;
   /** Adds text that the agent received while the turn of this session runs. Throws if the disk refuses the write. */
-  steer(words: Said): void;
+  steer(words: SteeredMessage): void;
   /** Outside of a turn it belongs to the one before, or to the agent's own. Undefined for an unknown session. */
-  update(sessionId: string, update: Fields): Heard | undefined;
+  update(sessionId: string, update: Fields): Effect | undefined;
   /** A call as a permission shows it, with the uuid of the question. */
-  call(sessionId: string, call: Fields, question?: string): Heard | undefined;
+  call(sessionId: string, call: Fields, question?: string): Effect | undefined;
   /** The answer to a permission. */
   answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: Verdict): void;
   /** The agent begins a turn itself; nothing while a turn runs. */
@@ -125,12 +125,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 
   /** The mapper receives every update, also those the disk refuses. */
-  const told = (sessionId: string, changes: (mapper: Mapper) => Change[], how?: Writing): Heard | undefined => {
+  const change = (sessionId: string, changes: (mapper: Mapper) => Change[], how?: Writing): Effect | undefined => {
     const talk = known.of(sessionId);
     if (!talk) return drop(sessionId, 'an update of an unknown session');
     if (talk.phase === 'over') talk.late = true;
     const now = changes(talk.mapper);
-    const heard = talk.mapper.heard();
+    const effect = talk.mapper.effect();
     if (talk.lost === undefined)
       try {
         write(sessionId, now, how);
@@ -139,7 +139,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         talk.lost = reasonOf(error);
         throw error;
       }
-    return heard;
+    return effect;
   };
 
   const over = (sessionId: string) => {
@@ -156,11 +156,11 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const settle: Transcripts['settle'] = (sessionId, phase) => {
     const talk = talks.get(sessionId);
     if (talk?.phase !== phase || (phase === 'over' && talk.late !== true)) return false;
-    const said = phase === 'own' && talk.mapper.last() !== undefined;
+    const hasItems = phase === 'own' && talk.mapper.last() !== undefined;
     endings.settle(sessionId, talk);
     speak(sessionId, talk);
     over(sessionId);
-    return said;
+    return hasItems;
   };
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
@@ -188,12 +188,13 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         throw error;
       }
     },
-    steer: (said) => void told(said.sessionId, steered(contents, said, known.of(said.sessionId)), { sync: true }),
-    update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
-    call: (sessionId, call, question) => told(sessionId, (mapper) => mapper.call(call, question)),
+    steer: (message) =>
+      void change(message.sessionId, steered(contents, message, known.of(message.sessionId)), { sync: true }),
+    update: (sessionId, update) => change(sessionId, (mapper) => mapper.update(update)),
+    call: (sessionId, call, question) => change(sessionId, (mapper) => mapper.call(call, question)),
     answered(sessionId, about, verdict) {
       const given = 'question' in about ? known.answerTo(about.question) : undefined;
-      told(sessionId, (mapper) => mapper.answered(about, { ...given, ...verdict }));
+      change(sessionId, (mapper) => mapper.answered(about, { ...given, ...verdict }));
     },
     own(sessionId) {
       const talk = known.of(sessionId);
@@ -207,7 +208,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     settle,
     dropped: known.drops,
     show: (sessionId, text) => streams.of(sessionId).print(text),
-    print: (sessionId, taskId, text) => void told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
+    print: (sessionId, taskId, text) => void change(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     lost: (sessionId) => talks.get(sessionId)?.lost,
     end(taskId, sessionId, ending) {
       const talk = talks.get(sessionId);
@@ -257,12 +258,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 }
 
-type Said = Pick<Words, 'sessionId' | 'message' | 'images' | 'files'> & { uuid: string };
+type SteeredMessage = Pick<Words, 'sessionId' | 'message' | 'images' | 'files'> & { uuid: string };
 
 /** The item of a message of the person. */
 function spokenBy(
   contents: Contents,
-  { sessionId, message, uuid, images, files = [] }: Said,
+  { sessionId, message, uuid, images, files = [] }: SteeredMessage,
   turn: string,
   how: Record<string, string>,
 ): Change {
@@ -278,9 +279,9 @@ function spokenBy(
 }
 
 /** The changes by a message that the agent got during a turn. */
-const steered = (contents: Contents, said: Said, talk: Talk | undefined) => (mapper: Mapper) => [
+const steered = (contents: Contents, message: SteeredMessage, talk: Talk | undefined) => (mapper: Mapper) => [
   ...mapper.closeText(),
-  spokenBy(contents, said, talk?.turn ?? said.uuid, { steer: 'now' }),
+  spokenBy(contents, message, talk?.turn ?? message.uuid, { steer: 'now' }),
 ];
 
 /** The images of a message: each is kept beside its item, if there is room. */

@@ -116,9 +116,9 @@ export function createWords(
     last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
     forget: () => (last = undefined),
     spoken() {
-      const said = spoken;
+      const openText = spoken;
       spoken = [];
-      return said;
+      return openText;
     },
   };
 }

@@ -39,7 +39,7 @@ const answerFirst =
   'The agent is waiting for an answer, and an answer cannot contain images or files. Answer first, then send them.';
 
 /** The report before the daemon is connected. */
-const unheard: TurnReport = {
+const noReport: TurnReport = {
   progress: () => undefined,
   output: () => undefined,
   complete: () => undefined,
@@ -55,14 +55,14 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const notes = createNotes({ now: () => clock.now(), limitsOf });
   const settings = createSettings(timings.openMs, options);
   let abilities: readonly string[] | undefined;
-  let ownTurn: (sessionId: string) => TurnReport = () => unheard;
+  let ownTurn: (sessionId: string) => TurnReport = () => noReport;
   const pool = createProcessPool(options, {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
     unknownCommand: (sessionId, message) => notes.unknownCommand(sessionId, message),
     limitOf: (sessionId, error) => limitIn(quirks.limit, error, notes.limitsKnown(sessionId), new Date(clock.now())),
-    heard(sessionId, update) {
-      return settings.heard(sessionId, update) ? notes.heard(sessionId, update) : undefined;
+    observe(sessionId, update) {
+      return settings.observe(sessionId, update) ? notes.observe(sessionId, update) : undefined;
     },
     ready(can) {
       abilities = (['images', 'steer'] as const).filter((name) => can[name]);

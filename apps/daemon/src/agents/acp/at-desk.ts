@@ -3,7 +3,7 @@ import { type Clock, type Question, firstLine } from '@relay/daemon-kit';
 import { limits } from '@relay/protocol';
 import type { Fields } from './content.ts';
 import type { Asking } from './questions.ts';
-import { type ActiveTurn, tell } from './turn.ts';
+import { type ActiveTurn, reportCall } from './turn.ts';
 
 /** Asks at the keyboard. Resolves with the typed text; undefined without a keyboard, or when `signal` aborted. */
 export type AskAtDesk = (question: Question, signal: AbortSignal) => Promise<string | undefined>;
@@ -47,7 +47,7 @@ export function createDesk({ turn, askAtDesk, clock, questionMs }: Surroundings)
     async ask<R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> {
       const active = turn();
       if (!active || active.detached) return asking.cancelled;
-      if (call) tell(active, call);
+      if (call) reportCall(active, call);
       const about = firstLine(asking.question('').prompt, limits.titleCharacters);
       active.report.progress('Waiting for an answer at the machine', about);
       const stop = new AbortController();

@@ -72,19 +72,19 @@ export function intentOf(call: Fields, cwd: string): string {
  * Returns the details that the summary of a call lacks: the whole command, its changes with their lines, its content, else its
  * input. Bounded.
  */
-export function detailsOf(call: Fields, cwd: string, told: string): string {
+export function detailsOf(call: Fields, cwd: string, description: string): string {
   const command = commandOf(call);
   const changes = diffsOf(call).map((diff) => changeOf(diff, cwd));
   const content = changes.length > 0 ? changes.join('\n\n') : contentOf(call.content, cwd);
-  const known = [command === undefined || told.includes(command) ? '' : command, shortened(content, diffBytes)];
+  const known = [command === undefined || description.includes(command) ? '' : command, shortened(content, diffBytes)];
   const details = known.filter((text) => text.trim() !== '').join('\n\n');
-  return details !== '' || command !== undefined ? details : inputOf(call, told);
+  return details !== '' || command !== undefined ? details : inputOf(call, description);
 }
 
 /** The input of a tool, without the part that was shown already. */
-function inputOf(call: Fields, told: string): string {
+function inputOf(call: Fields, description: string): string {
   const left = Object.entries(recordOf(call.rawInput)).filter(
-    ([, value]) => !(typeof value === 'string' && (value === '' || told.includes(value))),
+    ([, value]) => !(typeof value === 'string' && (value === '' || description.includes(value))),
   );
   return left.length === 0 ? '' : shortened(JSON.stringify(Object.fromEntries(left), undefined, 2), inputBytes);
 }

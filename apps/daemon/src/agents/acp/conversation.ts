@@ -63,7 +63,7 @@ interface ConversationOptions {
 }
 
 /** The input that begins a turn. */
-type Said = Pick<Turn, 'taskId' | 'message' | 'images' | 'files'>;
+type PromptInput = Pick<Turn, 'taskId' | 'message' | 'images' | 'files'>;
 
 export interface Conversation {
   readonly sessionId: string;
@@ -77,12 +77,12 @@ export interface Conversation {
    * settled (or was cancelled). 'free': it did not answer; nothing runs any longer, and it is the next message.
    */
   answer(
-    said: Pick<Turn, 'taskId' | 'message' | 'answer'>,
+    input: Pick<Turn, 'taskId' | 'message' | 'answer'>,
     report: TurnReport,
     signal: AbortSignal,
   ): Promise<'done' | 'free'>;
   /** Runs a turn until it completes or asks its first question. */
-  prompt(said: Said, report: TurnReport, signal: AbortSignal): Promise<void>;
+  prompt(input: PromptInput, report: TurnReport, signal: AbortSignal): Promise<void>;
   /** A message into the turn of its task. */
   steer(message: Steer, injected: () => void): Promise<Steered>;
   /** The question of this task will never be answered. */
@@ -161,8 +161,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       const active = turn ?? own.beginWith(update);
       if (!active) return void (lastReport ? lastReport.update?.(update) : ignore(update, 'before the first turn'));
       active.narrator.update(update, active.report.update?.(update));
-      own.heard(active, update);
-      steering.heard(update);
+      own.observe(active, update);
+      steering.observe(update);
     },
     permission: (request, signal) => {
       if (!turn) own.begin();
@@ -203,8 +203,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       return 'free';
     },
 
-    async prompt(said, report, signal) {
-      const { taskId, message } = said;
+    async prompt(input, report, signal) {
+      const { taskId, message } = input;
       if (turn && own.isActive(turn)) own.end();
       idleListener(false);
       const active = beginTurn(taskId, report, cwd);
@@ -215,7 +215,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       lastReport = report;
       // A message after a declined question of the previous turn stays separate, also where messages have no ids.
       report.update?.({ sessionUpdate: wordsEnd });
-      const ask = async () => agent.request('session/prompt', { sessionId, prompt: promptOf(said, await agent.ready) });
+      const ask = async () =>
+        agent.request('session/prompt', { sessionId, prompt: promptOf(input, await agent.ready) });
       const finish = async () => {
         await carryOut(active, ask, { wasCancelled, quirks, over: () => steering.over(active), limitOf });
         turn = undefined;
@@ -339,7 +340,7 @@ async function carryOut(
 async function answered(active: ActiveTurn, ask: () => Promise<Fields>, wasCancelled: boolean): Promise<Fields> {
   const response = await ask();
   const isLeftOver = wasCancelled && response.stopReason === 'cancelled' && !active.cancelling;
-  if (!isLeftOver || active.narrator.told().worked) return response;
+  if (!isLeftOver || active.narrator.summary().worked) return response;
   active.report.update?.({ sessionUpdate: 'notice', title: sentAgain });
   active.report.progress('Sending the message again', '');
   return ask();

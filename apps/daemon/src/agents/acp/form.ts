@@ -45,7 +45,7 @@ function askVisit(message: string, url: string): Asking<CreateElicitationRespons
   };
   return {
     cancelled: { action: 'cancel' },
-    question: (said) => questionOf(said, `${message}\n${url || 'The agent gave no address.'}`, '', options),
+    question: (before) => questionOf(before, `${message}\n${url || 'The agent gave no address.'}`, '', options),
     choose: (id) => take(options[Number(id) - 1]),
     reply: (words) =>
       take(options[chosen(words, options)]) ?? {
@@ -77,16 +77,16 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
 
   return {
     cancelled: responses.cancelled,
-    question(said) {
+    question(before) {
       const field = fields[at];
-      if (!field) return questionOf(said, message, '', [labels.ok, labels.decline]);
+      if (!field) return questionOf(before, message, '', [labels.ok, labels.decline]);
       const many = fields.length > 1;
       const name = field.title || (many && field.description === '' ? field.name : '');
       const lines = [message, isSame(message, name) ? '' : name, many ? field.description : ''].filter(Boolean);
       const about = [many ? '' : field.description, aboutField(field)].filter(Boolean).join('\n');
       const rest = fields.slice(at).map(questionField);
       const whole = rest.every((one) => one !== undefined) ? { kind: 'form', fields: rest } : {};
-      return { ...questionOf(said, lines.join('\n'), about, offered(field)), ...whole };
+      return { ...questionOf(before, lines.join('\n'), about, offered(field)), ...whole };
     },
     fill(values) {
       for (const field of fields.slice(at)) {

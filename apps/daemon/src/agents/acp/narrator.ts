@@ -2,7 +2,7 @@
  * Turns the agent's updates during a turn into PROGRESS, OUTPUT and the text of the answer. Knows neither processes nor
  * questions. The transcript decides where a text stops and which call an update is about.
  */
-import { type Heard, fieldBytes, keepTail } from '@relay/daemon-kit';
+import { type Effect, fieldBytes, keepTail } from '@relay/daemon-kit';
 import { changedBy, describeCall, hasInput } from './calls.ts';
 import { type Fields, pieceOf, recordOf } from './content.ts';
 
@@ -12,7 +12,7 @@ interface Listener {
   title?(title: string): void;
 }
 
-export interface Told {
+export interface TurnSummary {
   /** The agent's last message with text since the last question took it. */
   answer: string;
   /** A tool ran or the agent showed a picture after that message. */
@@ -25,19 +25,19 @@ export interface Told {
 
 export interface Narrator {
   /** `heard`: the transcript's result for the update. */
-  update(update: Fields, heard: Heard | undefined): void;
+  update(update: Fields, effect: Effect | undefined): void;
   /** A tool call as a permission request shows it. */
-  call(heard: Heard | undefined): void;
-  told(): Told;
+  call(effect: Effect | undefined): void;
+  summary(): TurnSummary;
   /** Returns the text since the previous call, which goes with a question, and starts with an empty text again. */
-  said(): string;
+  takeText(): string;
 }
 
 const maxCalls = 1000;
 
 export function createNarrator(listener: Listener, cwd: string): Narrator {
   /** The last text about each call, by the uuid of its item. */
-  const calls = new Map<string, { told: string; finished: boolean }>();
+  const calls = new Map<string, { lastText: string; finished: boolean }>();
   let current = '';
   let unasked = '';
   let answer = '';
@@ -78,10 +78,10 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     emit(text);
   };
 
-  const call = ({ call, uuid, printed }: Heard) => {
+  const call = ({ call, uuid, printed }: Effect) => {
     if (printed !== '') emit(printed);
     if (!call || uuid === undefined) return;
-    const entry = calls.get(uuid) ?? { told: '', finished: false };
+    const entry = calls.get(uuid) ?? { lastText: '', finished: false };
     calls.set(uuid, entry);
     const [oldest] = calls.keys();
     if (calls.size > maxCalls && oldest !== undefined) calls.delete(oldest);
@@ -90,8 +90,8 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     // Announced before its input is known: it will be reported again.
     const waits = call.status === 'pending' && !hasInput(call);
     const words = `${action}\n${target}`;
-    if (!waits && words !== entry.told) {
-      entry.told = words;
+    if (!waits && words !== entry.lastText) {
+      entry.lastText = words;
       progress(action, target);
     }
     entry.finished = call.status === 'completed' || call.status === 'failed';
@@ -102,12 +102,12 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
   };
 
   return {
-    call(heard) {
-      if (heard?.ended) endMessage();
-      if (heard) call(heard);
+    call(effect) {
+      if (effect?.ended) endMessage();
+      if (effect) call(effect);
     },
-    update(update, heard) {
-      if (heard?.ended) endMessage();
+    update(update, effect) {
+      if (effect?.ended) endMessage();
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
           worked = true;
@@ -121,7 +121,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
           worked = true;
           // An update of a refused call does not count as work.
           if (update.sessionUpdate === 'tool_call' || runs.has(update.status)) acted = true;
-          return heard && call(heard);
+          return effect && call(effect);
         case 'plan': {
           worked = true;
           const entries = Array.isArray(update.entries) ? (update.entries as Fields[]) : [];
@@ -141,16 +141,16 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
         }
       }
     },
-    said() {
+    takeText() {
       endMessage();
-      const said = keepTail(unasked, fieldBytes.message).trim();
+      const text = keepTail(unasked, fieldBytes.message).trim();
       unasked = '';
       // The text belongs to the question and answers nothing after it.
       answer = '';
       acted = false;
-      return said;
+      return text;
     },
-    told: () => ({ answer: (current.trim() === '' ? answer : current).trim(), acted, worked, failed }),
+    summary: () => ({ answer: (current.trim() === '' ? answer : current).trim(), acted, worked, failed }),
   };
 }
 

@@ -10,7 +10,7 @@ type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;
 
 interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
   /** Any `session/update`. Returns it, a `usage_update` with the limits of the plan. */
-  heard(sessionId: string, update: Fields): Fields;
+  observe(sessionId: string, update: Fields): Fields;
   /** The limits of the plan, as the agent reported them last. */
   limitsKnown(sessionId: string): readonly UsageLimit[];
   /** The slash command at the beginning of a message that is not among the announced commands of its agent. */
@@ -45,7 +45,7 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
 
   return {
     limitsKnown: (sessionId) => limitsNow(sessionId).limits ?? [],
-    heard(sessionId, update) {
+    observe(sessionId, update) {
       if (update.sessionUpdate === 'available_commands_update') {
         const known = commandsOf(update);
         keep(commands, sessionId, new Map(known.map(({ name, description = '' }) => [name, description])));
@@ -63,7 +63,7 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
       return name !== undefined && known !== undefined && known.size > 0 && !known.has(name) ? name : undefined;
     },
     describedAs: (sessionId, command) => commands.get(sessionId)?.get(command) ?? '',
-    onCommands: (told) => void (listener = told),
+    onCommands: (listens) => void (listener = listens),
     context(sessionId) {
       const known = contexts.get(sessionId);
       return known

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import type { Asking, Reply } from './questions.ts';
-import { type ActiveTurn, reattach, tell } from './turn.ts';
+import { type ActiveTurn, reattach, reportCall } from './turn.ts';
 
 interface OpenQuestion {
   asking: Asking<unknown>;
@@ -68,11 +68,11 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
     // A question never changes: a reworded one is another one.
     if (again) {
       question.uuid = randomUUID();
-      if (question.call) tell(active, question.call, question.uuid);
+      if (question.call) reportCall(active, question.call, question.uuid);
     }
     question.shown = true;
     active.attached = false;
-    const said = active.narrator.said();
+    const said = active.narrator.takeText();
     active.report.wait({ ...shownAs(question, again?.why), said });
     active.release();
   };
@@ -87,7 +87,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
         return Promise.resolve(asking.cancelled);
       }
       const uuid = randomUUID();
-      if (call) tell(active, call, uuid);
+      if (call) reportCall(active, call, uuid);
       return new Promise((resolve) => {
         const cancelWait = clock.after(questionMs, () => takeBack(question, 'it was not answered in time.'));
         const withdrawn = () => takeBack(question, noLongerAsked);

@@ -64,9 +64,9 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
       return beginners.has(update.sessionUpdate) && !isSilent ? beginOwn() : undefined;
     },
     /** An update of the turn that runs. */
-    heard(active: ActiveTurn, update: Fields) {
+    observe(active: ActiveTurn, update: Fields) {
       if (active !== own) return;
-      work.heard(update);
+      work.observe(update);
       wait();
     },
     /** The answer to its question has arrived. */
@@ -85,7 +85,7 @@ export function createWork(isAsking: () => boolean) {
   const open = new Set<string>();
   let saysActive = false;
   return {
-    heard(update: Fields) {
+    observe(update: Fields) {
       const id = wordsOf(update.toolCallId);
       if (id !== '' && running.has(update.status)) open.add(id);
       else if (update.status !== undefined) open.delete(id);

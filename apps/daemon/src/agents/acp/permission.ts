@@ -46,8 +46,8 @@ export function askPermission(request: Fields, cwd: string): Asking<RequestPermi
   const cancelled: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
   return {
     cancelled,
-    question: (said) => ({
-      ...questionOf(said, prompt, detailsOf(call, cwd, prompt), labels),
+    question: (before) => ({
+      ...questionOf(before, prompt, detailsOf(call, cwd, prompt), labels),
       kind: options.some(({ kind }) => /^(allow|reject)/.test(kind)) ? 'permission' : 'choice',
       choices: options.map(({ optionId: id, name: label, kind }) => ({ id, label, ...(kind === '' ? {} : { kind }) })),
       subject: subjectOf(call, cwd),

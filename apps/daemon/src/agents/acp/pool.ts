@@ -52,7 +52,7 @@ export interface ProcessPool {
 interface PoolSurroundings {
   timings: AcpTimings;
   /** Any update of a conversation. Returns it as the conversation gets it; undefined if the log has it already. */
-  heard: (sessionId: string, update: Fields) => Fields | undefined;
+  observe: (sessionId: string, update: Fields) => Fields | undefined;
   /** A process reported its abilities. */
   ready: (abilities: AgentAbilities) => void;
   /** As in a conversation. */
@@ -66,7 +66,7 @@ interface PoolSurroundings {
 export const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(
   options: AcpOptions,
-  { timings, heard, ready, ownTurn, unknownCommand, limitOf }: PoolSurroundings,
+  { timings, observe, ready, ownTurn, unknownCommand, limitOf }: PoolSurroundings,
 ): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
@@ -98,7 +98,7 @@ export function createProcessPool(
       onUpdate:
         onUpdate ??
         ((sessionId, update) => {
-          const kept = heard(sessionId, update);
+          const kept = observe(sessionId, update);
           if (kept) conversation?.update(sessionId, kept);
         }),
       onPermission: (request, signal) =>

@@ -148,8 +148,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     child.stdout.on('data', (chunk: Buffer) => isReady || complaint.push(chunk));
   });
   const withComplaint = (sentence: string) => {
-    const said = lastLines(complaint.text());
-    return said === '' ? sentence : `${sentence}\n${said}`;
+    const lastOutput = lastLines(complaint.text());
+    return lastOutput === '' ? sentence : `${sentence}\n${lastOutput}`;
   };
   // Its children must not outlive it.
   const gone = exited.then(async (sentence) => {
@@ -342,6 +342,6 @@ function sentenceOf(error: unknown): string {
   const { details, message, reason } = recordOf(data);
   const found = [details, message, reason, data].find((text) => typeof text === 'string' && text !== '');
   const more = typeof found === 'string' ? sentenceIn(found) : '';
-  const said = sentenceIn(reasonOf(error));
-  return said.includes(more) ? said : `${said}: ${more}`;
+  const failure = sentenceIn(reasonOf(error));
+  return failure.includes(more) ? failure : `${failure}: ${more}`;
 }

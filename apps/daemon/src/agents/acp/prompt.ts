@@ -9,7 +9,7 @@ type Block =
   | { type: 'resource_link'; uri: string; name: string; mimeType?: string; size: number };
 
 /** The message with its attachments. */
-interface Said {
+interface PromptParts {
   message: string;
   images?: readonly string[] | undefined;
   files?: readonly GivenFile[] | undefined;
@@ -18,7 +18,10 @@ interface Said {
 const head = /^data:(image\/[a-z0-9.+-]+);base64,/i;
 
 /** @throws AgentFailure when the agent accepts no images, or an image is not a data URL */
-export function promptOf({ message, images = [], files = [] }: Said, can: Pick<AgentAbilities, 'images'>): Block[] {
+export function promptOf(
+  { message, images = [], files = [] }: PromptParts,
+  can: Pick<AgentAbilities, 'images'>,
+): Block[] {
   if (images.length > 0 && !can.images) {
     throw new AgentFailure('This agent does not accept images. Send the message without them.');
   }

@@ -19,7 +19,7 @@ export type Reply<R> =
 
 export interface Asking<R> {
   /** The question in its current form. `said`: the agent's text before it. */
-  question(said: string): Question;
+  question(before: string): Question;
   reply(words: string): Reply<R>;
   /**
    * The reply for the id of an option; undefined for an unknown id. Where this method is missing, the numbers of the
@@ -49,8 +49,8 @@ export function replyOf<R>(
  * A question as people see it. Its text in the conversation is complete, so that the answer makes sense later: the
  * earlier text, the question, and its subject.
  */
-export const questionOf = (said: string, prompt: string, about: string, options: readonly string[]): Question => ({
+export const questionOf = (before: string, prompt: string, about: string, options: readonly string[]): Question => ({
   prompt,
-  result: [said, prompt, about].filter((text) => text.trim() !== '').join('\n\n'),
+  result: [before, prompt, about].filter((text) => text.trim() !== '').join('\n\n'),
   options,
 });

@@ -10,19 +10,19 @@ const maxDepth = 5;
 
 /** `API Error: 404 {"error":{"message":"no such model"}}` becomes `API Error: 404 no such model`. Text without such JSON is unchanged. */
 export function sentenceIn(text: string, depth = 0): string {
-  const said = keepHead(text, maxBytes);
-  const from = said.search(/\[\s*\{|\{/);
-  const to = Math.max(said.lastIndexOf('}'), said.lastIndexOf(']'));
-  if (from < 0 || to < from || depth === maxDepth) return said;
+  const head = keepHead(text, maxBytes);
+  const from = head.search(/\[\s*\{|\{/);
+  const to = Math.max(head.lastIndexOf('}'), head.lastIndexOf(']'));
+  if (from < 0 || to < from || depth === maxDepth) return head;
   let value: unknown;
   try {
-    value = JSON.parse(said.slice(from, to + 1));
+    value = JSON.parse(head.slice(from, to + 1));
   } catch {
-    return said;
+    return head;
   }
   const inside = messageIn(Array.isArray(value) ? listOf(value)[0] : value);
-  if (inside === '') return said;
-  return [said.slice(0, from).trim(), sentenceIn(inside, depth + 1)].filter((part) => part !== '').join(' ');
+  if (inside === '') return head;
+  return [head.slice(0, from).trim(), sentenceIn(inside, depth + 1)].filter((part) => part !== '').join(' ');
 }
 
 function messageIn(value: unknown): string {

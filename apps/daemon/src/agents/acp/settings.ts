@@ -17,7 +17,7 @@ export interface Settings {
   /**
    * Any `session/update`; those about something else are ignored. Returns false for news of a known mode: the daemon keeps a mark of it.
    */
-  heard(sessionId: string, update: Fields): boolean;
+  observe(sessionId: string, update: Fields): boolean;
   /** The session is in this mode from now on. */
   inMode(sessionId: string, modeId: string): void;
   /** @throws SettingRefused, AgentFailure */
@@ -31,7 +31,7 @@ export interface Settings {
 
 type Listener = (sessionId: string, how: 'offered' | 'changed' | 'own') => void;
 
-interface Told {
+interface SessionSettings {
   settings: readonly Setting[];
   /** They are config options. */
   isConfig: boolean;
@@ -90,11 +90,11 @@ export function createSettings(
     allowed(
       configIn({ configOptions: listOf(answer.configOptions).filter((option) => !onlyModels || isOfModel(option)) }),
     );
-  const sessions = new Map<string, Told>();
+  const sessions = new Map<string, SessionSettings>();
   const { isChanging, whileChanging } = createOwnChanges();
   let listener: Listener = () => undefined;
 
-  const tell = (sessionId: string, change: Partial<Told>, how: Parameters<Listener>[1] = 'changed') => {
+  const store = (sessionId: string, change: Partial<SessionSettings>, how: Parameters<Listener>[1] = 'changed') => {
     const before = sessions.get(sessionId);
     const now = {
       settings: [],
@@ -112,9 +112,9 @@ export function createSettings(
   };
 
   const holds = (sessionId: string, id: string, value: string, how: 'changed' | 'own' = 'changed') => {
-    const told = sessions.get(sessionId);
-    const settings = told?.settings.map((one) => (one.id === id ? { ...one, value } : one));
-    if (settings) tell(sessionId, { settings }, how);
+    const known = sessions.get(sessionId);
+    const settings = known?.settings.map((one) => (one.id === id ? { ...one, value } : one));
+    if (settings) store(sessionId, { settings }, how);
   };
 
   /** Config options, and the mode of an agent that has modes beside them. */
@@ -131,9 +131,9 @@ export function createSettings(
   };
 
   const ask = async (agent: AgentProcess, sessionId: string, { id, value, isSafe }: Choice): Promise<void> => {
-    const told = sessions.get(sessionId);
-    const setting = told?.settings.find((one) => one.id === id);
-    if (!told || (told.settings.length === 0 && !onlyModels))
+    const known = sessions.get(sessionId);
+    const setting = known?.settings.find((one) => one.id === id);
+    if (!known || (known.settings.length === 0 && !onlyModels))
       throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
     if (!setting)
       throw new SettingRefused(
@@ -148,10 +148,10 @@ export function createSettings(
     if (!option) throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
     if (isSafe && option.danger === true)
       throw new SettingRefused('SETTING_NOT_ALLOWED', 'A mode that never asks takes a person.');
-    if (told.isConfig && !(told.hasModes && setting.kind === 'mode')) {
+    if (known.isConfig && !(known.hasModes && setting.kind === 'mode')) {
       const answer = await agent.request('session/set_config_option', { sessionId, configId: id, value }, limitMs);
       const config = configOf(answer);
-      if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config) });
+      if (config.length > 0) store(sessionId, { settings: withMode(sessionId, config) });
       else holds(sessionId, id, value);
       return;
     }
@@ -172,14 +172,14 @@ export function createSettings(
       const config = configOf(answer);
       if (config.length > 0) {
         const modes = onlyModels || config.some(({ kind }) => kind === 'mode') ? [] : allowed(modesOf(answer));
-        tell(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 }, 'offered');
+        store(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 }, 'offered');
       } else {
         const settings = allowed([...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)]);
         // An agent that resumes a session can omit settings it reported before.
-        if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false }, 'offered');
+        if (settings.length > 0 || !sessions.has(sessionId)) store(sessionId, { settings, isConfig: false }, 'offered');
       }
     },
-    heard(sessionId, update) {
+    observe(sessionId, update) {
       const how = isChanging(sessionId) ? 'changed' : 'own';
       if (update.sessionUpdate === 'current_mode_update') {
         return !modeHolds(sessionId, wordsOf(update.currentModeId), how);
@@ -187,7 +187,7 @@ export function createSettings(
       if (update.sessionUpdate !== 'config_option_update') return true;
       const config = configOf(update);
       // The daemon ignores an empty list: it would take every choice from the person.
-      if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config), isConfig: true }, how);
+      if (config.length > 0) store(sessionId, { settings: withMode(sessionId, config), isConfig: true }, how);
       return true;
     },
     inMode: (sessionId, modeId) => void modeHolds(sessionId, modeId, 'changed'),
@@ -215,7 +215,7 @@ export function createSettings(
         }
       });
     },
-    onChange: (heard) => void (listener = heard),
+    onChange: (listens) => void (listener = listens),
   };
 }
 

@@ -79,8 +79,8 @@ export function createSteering(options: SteeringOptions) {
 
   return {
     /** An update of the turn. */
-    heard(update: Fields) {
-      work.heard(update);
+    observe(update: Fields) {
+      work.observe(update);
       stirred();
     },
     async steer(active: ActiveTurn | undefined, message: Steer, injected: () => void): Promise<Steered> {

@@ -59,7 +59,7 @@ export function beginTurn(taskId: string, report: TurnReport, cwd: string): Acti
 export const released = (active: ActiveTurn): Promise<void> => new Promise((resolve) => (active.release = resolve));
 
 /** A call that a permission shows: some agents report it nowhere else. `question`: the uuid of its question. */
-export function tell(active: ActiveTurn, call: Fields, question?: string): void {
+export function reportCall(active: ActiveTurn, call: Fields, question?: string): void {
   active.narrator.call(active.report.call?.(call, question));
 }
 
@@ -73,7 +73,7 @@ export function reattach(active: ActiveTurn, why: string, uuid?: string): void {
 /** Reports the outcome that follows from the agent's response to the prompt. */
 export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks = {}): void {
   if (active.detached) return;
-  const verdict = verdictOf(response, active.narrator.told(), { ...active, quirks });
+  const verdict = verdictOf(response, active.narrator.summary(), { ...active, quirks });
   if (verdict.kind === 'complete') active.report.complete(verdict.result);
   else active.report.error(verdict.error);
 }

@@ -3,7 +3,7 @@
  * was cancelled. Pure.
  */
 import type { Fields } from './content.ts';
-import type { Told } from './narrator.ts';
+import type { TurnSummary } from './narrator.ts';
 import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';
 
@@ -24,32 +24,33 @@ interface Circumstances {
   unknownCommand?: string | undefined;
 }
 
-export function verdictOf(response: Fields, told: Told, circumstances: Circumstances): Verdict {
+export function verdictOf(response: Fields, summary: TurnSummary, circumstances: Circumstances): Verdict {
   const { quirks = {}, rejected } = circumstances;
   const reason = typeof response.stopReason === 'string' ? response.stopReason : '';
-  const failed = told.failed || quirks.errorText?.test(told.answer);
-  if (failed) return { kind: 'error', error: sentenceIn(told.answer) || 'The agent failed without giving a reason.' };
+  const failed = summary.failed || quirks.errorText?.test(summary.answer);
+  if (failed)
+    return { kind: 'error', error: sentenceIn(summary.answer) || 'The agent failed without giving a reason.' };
   switch (reason) {
     case 'end_turn':
-      return spoken(told, circumstances);
+      return spoken(summary, circumstances);
     case 'max_tokens':
     case 'max_turn_requests':
-      return { kind: 'complete', result: [told.answer, notes[reason]].filter(Boolean).join('\n\n') };
+      return { kind: 'complete', result: [summary.answer, notes[reason]].filter(Boolean).join('\n\n') };
     case 'refusal':
-      return { kind: 'error', error: `The agent refused to continue.${told.answer ? `\n${told.answer}` : ''}` };
+      return { kind: 'error', error: `The agent refused to continue.${summary.answer ? `\n${summary.answer}` : ''}` };
     case 'cancelled':
       // The person rejected the request: a refusal is not a failure.
-      if (rejected) return { kind: 'complete', result: told.answer || notAllowed };
+      if (rejected) return { kind: 'complete', result: summary.answer || notAllowed };
       return { kind: 'error', error: 'The turn was cancelled at the agent.' };
     default:
       // This daemon does not know the reason yet; the text still counts.
-      return told.answer
-        ? spoken(told, circumstances)
+      return summary.answer
+        ? spoken(summary, circumstances)
         : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };
   }
 }
 
-function spoken({ answer, acted }: Told, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
+function spoken({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
   if (answer !== '') return { kind: 'complete', result: answer };
   if (acted) return { kind: 'complete', result: 'Done. The agent said nothing more.' };
   if (rejected) return { kind: 'complete', result: notAllowed };

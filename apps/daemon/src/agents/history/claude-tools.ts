@@ -2,10 +2,10 @@
 import { below } from '@relay/daemon-kit';
 import { type Row, recordOf, textIn } from './native.ts';
 
-type Told = Partial<Record<'title' | 'kind' | 'locations' | 'content', unknown>>;
+type CallFields = Partial<Record<'title' | 'kind' | 'locations' | 'content', unknown>>;
 
 /** `cwd`: of the row, to show paths below it shortly. */
-export function toolOf(name: string, input: Row, cwd: string): Told {
+export function toolOf(name: string, input: Row, cwd: string): CallFields {
   const path = textIn(input, 'file_path') || textIn(input, 'notebook_path') || textIn(input, 'path');
   const shown = path === '' ? '' : below(path, cwd);
   const at = (line?: unknown) => (path === '' ? [] : [{ path, ...(line === undefined ? {} : { line }) }]);
@@ -66,20 +66,20 @@ const isRefused = (content: unknown): boolean =>
   );
 
 /** Returns the result of a call. The patch of an edit is complete; the text of a file comes with line numbers. */
-export function resultOf(name: string, block: Row, told: Row): Row {
+export function resultOf(name: string, block: Row, toolResult: Row): Row {
   const isFailed = block.is_error === true;
   const base = {
     sessionUpdate: 'tool_call_update',
     toolCallId: textIn(block, 'tool_use_id'),
     status: isFailed ? (isRefused(block.content) ? 'rejected' : 'failed') : 'completed',
   };
-  if (!isFailed && Array.isArray(told.structuredPatch)) {
-    const { filePath, structuredPatch } = told;
+  if (!isFailed && Array.isArray(toolResult.structuredPatch)) {
+    const { filePath, structuredPatch } = toolResult;
     return { ...base, _meta: { claudeCode: { toolName: name, toolResponse: { filePath, structuredPatch } } } };
   }
   if (!isFailed && ['Write', 'Edit', 'MultiEdit'].includes(name)) return base;
-  const file = recordOf(told.file);
-  const text = name === 'Read' && told.type === 'text' ? textIn(file, 'content') : '';
+  const file = recordOf(toolResult.file);
+  const text = name === 'Read' && toolResult.type === 'text' ? textIn(file, 'content') : '';
   if (text !== '') {
     const from = Number.isSafeInteger(file.startLine) ? Number(file.startLine) : 1;
     const lines = text.replace(/\n$/, '').split('\n');

@@ -14,14 +14,16 @@ export const claudeFormat: Format = {
   depth: 1,
   isSession: (name) => name.endsWith('.jsonl'),
   about(rows, path) {
-    const told = rows.findLast(({ type }) => type === 'summary' || type === 'ai-title' || type === 'custom-title');
+    const titleRow = rows.findLast(({ type }) => type === 'summary' || type === 'ai-title' || type === 'custom-title');
     return {
       sessionId: basename(path, '.jsonl'),
-      title: told ? textIn(told, 'summary') || textIn(told, 'aiTitle') || textIn(told, 'customTitle') : '',
+      title: titleRow
+        ? textIn(titleRow, 'summary') || textIn(titleRow, 'aiTitle') || textIn(titleRow, 'customTitle')
+        : '',
       projectPath: rows.map((row) => textIn(row, 'cwd')).find((cwd) => cwd !== '') ?? '',
     };
   },
-  begins: (row) => isTalk(row) && row.type === 'user' && saidIn(row) !== '',
+  begins: (row) => isTalk(row) && row.type === 'user' && messageIn(row) !== '',
   updates(rows) {
     const reader = createReader();
     return rows.flatMap(({ row, place }) =>
@@ -31,7 +33,7 @@ export const claudeFormat: Format = {
   open(rows) {
     const last = rows.findLast((row) => isEnd(row) || (isTalk(row) && !isAside(row)));
     if (last === undefined || isEnd(last)) return false;
-    if (last.type === 'user') return !interrupted.test(saidIn(last));
+    if (last.type === 'user') return !interrupted.test(messageIn(last));
     const reason = reasonOf(last);
     if (reason !== '') return reason === 'tool_use';
     // Only the last row of an answer has a reason. Older versions write no reason, also not for earlier turns.
@@ -42,14 +44,14 @@ export const claudeFormat: Format = {
 
 const interrupted = /^\[Request interrupted by user/;
 
-const isSaid = (row: Row) =>
+const isMessage = (row: Row) =>
   (row.type === 'user' || row.type === 'assistant') &&
   row.isMeta !== true &&
   row.isCompactSummary !== true &&
   row.isApiErrorMessage !== true;
 const isEnd = ({ type, subtype }: Row) => type === 'system' && subtype === 'turn_duration';
 const reasonOf = (row: Row) => textIn(recordOf(row.message), 'stop_reason');
-const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
+const isTalk = (row: Row) => isMessage(row) && row.isSidechain !== true;
 
 const textsIn = (row: Row) => wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
 
@@ -58,13 +60,13 @@ const isAside = (row: Row) =>
   row.type === 'user' && /^\s*<(command-|local-command-|bash-|system-reminder|task-notification)/.test(textsIn(row));
 
 /** Returns the person's text. */
-const saidIn = (row: Row) => (isAside(row) ? '' : textsIn(row));
+const messageIn = (row: Row) => (isAside(row) ? '' : textsIn(row));
 
 /** Returns the text of the person that the agent took up in the middle of a turn: it has no user row. */
 function queuedIn(row: Row): string {
   const { type, commandMode, isMeta, prompt } = recordOf(row.attachment);
   const isPrompt = type === 'queued_command' && commandMode === 'prompt' && isMeta !== true;
-  return isPrompt && row.isSidechain !== true ? saidIn({ type: 'user', message: { content: prompt } }) : '';
+  return isPrompt && row.isSidechain !== true ? messageIn({ type: 'user', message: { content: prompt } }) : '';
 }
 
 /** Programs of the SDK, such as the adapter, have another entry point than the terminal. */
@@ -89,8 +91,8 @@ function createReader(): (row: Row) => Row[] {
     calls.set(id, name);
     const belongs = row.isSidechain === true && parent !== '' ? { parentToolUseId: parent } : {};
     if (row.isSidechain !== true && (name === 'Task' || name === 'Agent')) parent = id;
-    const told = toolOf(name, input, textIn(row, 'cwd'));
-    const call = { sessionUpdate: 'tool_call', toolCallId: id, name, status: 'pending', rawInput: input, ...told };
+    const described = toolOf(name, input, textIn(row, 'cwd'));
+    const call = { sessionUpdate: 'tool_call', toolCallId: id, name, status: 'pending', rawInput: input, ...described };
     return [{ ...call, _meta: { claudeCode: { toolName: name, ...belongs } } }];
   };
 
@@ -104,20 +106,20 @@ function createReader(): (row: Row) => Row[] {
     if (row.type === 'system' && row.subtype === 'compact_boundary')
       return [{ sessionUpdate: 'compaction_update', status: 'completed', summary: textIn(row, 'content') }];
     if (row.type === 'attachment') return typed(row, chunk('USER', textIn(row, 'uuid'), queuedIn(row)));
-    if (!isSaid(row)) return [];
+    if (!isMessage(row)) return [];
     const message = recordOf(row.message);
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [];
     if (row.type === 'user') {
       const results = blocks.map(recordOf).flatMap((block) => (block.type === 'tool_result' ? ended(row, block) : []));
       if (row.isSidechain === true) return results;
-      const said = saidIn(row);
-      const words = interrupted.test(said)
+      const messageText = messageIn(row);
+      const words = interrupted.test(messageText)
         ? [{ sessionUpdate: cancelledUpdate }]
-        : typed(row, chunk('USER', textIn(row, 'uuid'), said));
+        : typed(row, chunk('USER', textIn(row, 'uuid'), messageText));
       return [...results, ...words];
     }
     const id = textIn(message, 'id') || textIn(row, 'uuid');
-    const told = blocks.map(recordOf).flatMap((block) => {
+    const updates = blocks.map(recordOf).flatMap((block) => {
       if (block.type === 'tool_use') return called(row, block);
       if (row.isSidechain === true) return [];
       if (block.type === 'thinking') return chunk('thought', id, textIn(block, 'thinking'));
@@ -125,7 +127,7 @@ function createReader(): (row: Row) => Row[] {
     });
     // The last word of a turn counts: text that was sent must no longer change.
     const isLast = row.isSidechain !== true && message.stop_reason === 'end_turn';
-    return isLast ? [...told, ...usageOf(recordOf(message.usage))] : told;
+    return isLast ? [...updates, ...usageOf(recordOf(message.usage))] : updates;
   };
 }
 

@@ -95,13 +95,13 @@ export function codexReadIn(env: NodeJS.ProcessEnv): (sessionId: string, message
     const texts = (type: string, of: (payload: Row) => string) =>
       turn.filter((row) => eventOf(row) === type).map((row) => of(recordOf(row.payload)));
     const items = texts('item_completed', ({ item }) => {
-      const { type, ...said } = recordOf(item);
-      return type === 'UserMessage' ? textIn(said, 'text') || wordsOf(said.content) : '';
+      const { type, ...fields } = recordOf(item);
+      return type === 'UserMessage' ? textIn(fields, 'text') || wordsOf(fields.content) : '';
     }).filter((text) => text !== '');
     // Newer files record everything twice.
-    const said = items.length > 0 ? items : texts('user_message', (payload) => textIn(payload, 'message'));
+    const userTexts = items.length > 0 ? items : texts('user_message', (payload) => textIn(payload, 'message'));
     // Links to files follow the message.
-    return said.slice(1).some((text) => text.trim().startsWith(message.trim()));
+    return userTexts.slice(1).some((text) => text.trim().startsWith(message.trim()));
   };
 }
 
@@ -141,8 +141,8 @@ function itemOf(item: Row, unnamed: string): Row[] {
     case 'Plan':
       return chunk('AGENT', id, textIn(item, 'text'));
     case 'Reasoning': {
-      const told = [item.summary_text, item.raw_content].find((texts) => Array.isArray(texts) && texts.length > 0);
-      return chunk('thought', id, wordsOf(told) || textIn(item, 'text'));
+      const reasoning = [item.summary_text, item.raw_content].find((texts) => Array.isArray(texts) && texts.length > 0);
+      return chunk('thought', id, wordsOf(reasoning) || textIn(item, 'text'));
     }
     case 'ContextCompaction':
       return [{ sessionUpdate: 'compaction_update', status: 'completed' }];

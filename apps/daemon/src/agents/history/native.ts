@@ -181,7 +181,7 @@ function partOf(format: Format, path: string, before: number | undefined, isLeft
 
 const bare = (rows: readonly PlacedRow[]): Row[] => rows.map(({ row }) => row);
 
-interface Said {
+interface UserMessage {
   role: 'USER' | 'AGENT';
   id: unknown;
   content: string;
@@ -189,9 +189,9 @@ interface Said {
 }
 
 /** Returns the text of these updates, in the form that a list of sessions shows. */
-function messagesOf(updates: readonly PastUpdate[]): Said[] {
-  const messages: Said[] = [];
-  let current: Said | undefined;
+function messagesOf(updates: readonly PastUpdate[]): UserMessage[] {
+  const messages: UserMessage[] = [];
+  let current: UserMessage | undefined;
   for (const { update, at } of updates) {
     const kind = update.sessionUpdate;
     const role = kind === 'user_message_chunk' ? 'USER' : kind === 'agent_message_chunk' ? 'AGENT' : undefined;

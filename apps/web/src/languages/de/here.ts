@@ -76,11 +76,11 @@ export const words: typeof english = {
     noneThen: 'Es gab keine Sitzungen.',
     notKept: 'Diese Sitzung wurde auf diesem Gerät nicht behalten.',
     allSessions: 'Alle Sitzungen',
-    reason: (said) => {
-      const german = reasons[said];
+    reason: (reason) => {
+      const german = reasons[reason];
       if (german !== undefined) return german;
-      const [sign, saidSo] = withNumbers.find(([one]) => one.test(said)) ?? [];
-      return sign && saidSo !== undefined ? said.replace(sign, saidSo) : said;
+      const [sign, translated] = withNumbers.find(([one]) => one.test(reason)) ?? [];
+      return sign && translated !== undefined ? reason.replace(sign, translated) : reason;
     },
   },
 };

@@ -78,9 +78,9 @@ export const words: typeof english = {
     unknown: 'Unbekannt',
     rejected: 'Abgelehnt',
     answered: (answer, by = '') => {
-      const said = answer && (answer === 'allowed' ? 'erlaubt' : 'abgelehnt');
+      const verdict = answer && (answer === 'allowed' ? 'erlaubt' : 'abgelehnt');
       const place = by === 'machine' ? 'am Rechner' : by && `auf ${by}`;
-      return capital(`${said ?? ''} ${place}`.trim());
+      return capital(`${verdict ?? ''} ${place}`.trim());
     },
     done: 'Fertig',
     now: (does) => verb(does)[0],

@@ -29,6 +29,6 @@ export const words = {
     notKept: 'This session was not kept on this device.',
     allSessions: 'All sessions',
     /** Why a notification was not delivered, or an address is paused. The relay reports it in English. */
-    reason: (said: string) => said,
+    reason: (reason: string) => reason,
   },
 };

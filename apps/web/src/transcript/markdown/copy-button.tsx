@@ -3,16 +3,16 @@ import { useEffect, useRef, useState } from 'react';
 import { Check, Copy } from '../../ui/icons.tsx';
 import { words } from '../../catalogue.ts';
 
-const saidForMs = 1500;
+const shownForMs = 1500;
 
 export function CopyButton({ text, label, className = 'xs' }: { text: string; label?: string; className?: string }) {
-  const [said, setSaid] = useState<string>();
+  const [shown, setShown] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const say = (what: string) => {
-    setSaid(what);
+    setShown(what);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setSaid(undefined), saidForMs);
+    timer.current = setTimeout(() => setShown(undefined), shownForMs);
   };
   const copy = () =>
     navigator.clipboard.writeText(text).then(
@@ -26,10 +26,10 @@ export function CopyButton({ text, label, className = 'xs' }: { text: string; la
       {...(label ? { 'aria-label': label, title: label } : {})}
       onClick={() => void copy()}
     >
-      {said === words.common.copied ? <Check className="i" aria-hidden /> : <Copy className="i" aria-hidden />}
-      {label === undefined && <span>{said ?? words.common.copy}</span>}
+      {shown === words.common.copied ? <Check className="i" aria-hidden /> : <Copy className="i" aria-hidden />}
+      {label === undefined && <span>{shown ?? words.common.copy}</span>}
       <span className="sr" role="status">
-        {said}
+        {shown}
       </span>
     </button>
   );

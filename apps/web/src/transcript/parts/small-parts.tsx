@@ -231,12 +231,12 @@ export function Mark({
   end?: ReactNode;
 }) {
   // Daemons add an English text to each mark.
-  const said = entryOf(words.mark, what) ?? text;
-  if (said === '') return null;
+  const markText = entryOf(words.mark, what) ?? text;
+  if (markText === '') return null;
   const Icon = ['cancelled', 'interrupted', 'error'].includes(what) ? Square : Info;
   return (
     <Note kind={danger ? 'bad' : ''} icon={<Icon className="i" aria-hidden />} end={end}>
-      {said}
+      {markText}
     </Note>
   );
 }

@@ -24,7 +24,7 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /** Does nothing for any other action. Never rejects: the change has been made, and the audit has it too. */
-export async function tellChanged(
+export async function notifyChanged(
   { database, backplane, logger }: Changing,
   userId: string,
   action: string,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { BackplaneError } from '@relay/backplane';
 import { createLogger } from '@relay/telemetry';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
-import { createTeller } from '../src/tell.ts';
+import { createCommandSender } from '../src/command-sender.ts';
 
 describe('K13: a command that could not be delivered while the backplane was down', () => {
   let relay: TestRelay;
@@ -75,14 +75,14 @@ describe('K13: a command that is sent again', () => {
     };
     const to = { write: () => undefined };
     const logger = createLogger({ level: 'error', name: 'api', instance: 'api', destination: to });
-    const teller = createTeller(backplane, logger, 1000);
-    teller.tell('d', { v: 1, kind: 'wake' });
+    const sender = createCommandSender(backplane, logger, 1000);
+    sender.sendCommand('d', { v: 1, kind: 'wake' });
     await jest.advanceTimersByTimeAsync(50_000);
-    teller.tell('d', { v: 1, kind: 'wake' });
+    sender.sendCommand('d', { v: 1, kind: 'wake' });
     await jest.advanceTimersByTimeAsync(20_000);
     isAway = false;
     await jest.advanceTimersByTimeAsync(2000);
     expect(brought).toHaveLength(1);
-    teller.stop();
+    sender.stop();
   });
 });

@@ -6,15 +6,15 @@ import type { Publisher } from '@relay/attention';
 import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
-interface Telling {
+interface NotifyDeps {
   publisher: Pick<Publisher, 'append'>;
   backplane: Pick<Shared, 'publishControl'>;
   logger: Logger;
 }
 
 /** Never rejects: the notification is found by the next look at the outbox. */
-export async function tellAllowed(
-  { publisher, backplane, logger }: Telling,
+export async function notifyAllowed(
+  { publisher, backplane, logger }: NotifyDeps,
   userId: string,
   allowed: { kind: 'device' | 'program'; name: string },
 ): Promise<void> {

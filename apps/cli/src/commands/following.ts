@@ -4,19 +4,19 @@ import { exitCodes } from '../failure.ts';
 import { type FollowWish, type SessionEvent, follow, hasEnded } from '../follow.ts';
 import { findSessionId } from '../naming.ts';
 import { listening } from '../patience.ts';
-import { type ConversationWish, createConversationView } from '../show/said.ts';
+import { type ConversationWish, createConversationView } from '../show/conversation-view.ts';
 import { oneLine } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 import type { SendingOptions } from './message.ts';
 import { type ReadingOptions, linesOf } from './messages.ts';
 
-type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
+type FollowingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
 /** Returns 0 if the user stopped it, or the task completed or waits; 1 if the task failed; 4 if the session is gone; 130 if interrupted. */
-export async function tell(
+export async function followSession(
   { terminal, relay, json }: Context,
-  { heading, thoughts, full, ...wish }: TellingWish,
+  { heading, thoughts, full, ...wish }: FollowingWish,
 ): Promise<number> {
   const show = createConversationView(terminal, { heading, thoughts, full });
   const print = (event: SessionEvent) => {
@@ -48,12 +48,12 @@ export async function tell(
 type SentTask = Pick<SentMessage, 'sessionId' | 'taskId' | 'message'> & { replayed: boolean };
 
 /** Sends a message, and prints the conversation until the task settles. */
-export const tellTask = (
+export const followTask = (
   context: Context,
   { output = false, thoughts, full }: SendingOptions,
   send: () => Promise<SentTask>,
 ): Promise<number> =>
-  tell(context, {
+  followSession(context, {
     begin: async () => {
       const { sessionId, taskId, message: sent, replayed } = await send();
       return { sessionId, taskId, sent, isNew: !replayed };
@@ -93,7 +93,7 @@ export async function tailCommand(typed: string, options: TailOptions, terminal:
   const context = contextOf(options, terminal);
   // Resolve the name before connecting, so that an unknown name fails at once.
   const sessionId = await findSessionId(context.relay, typed);
-  return tell(context, {
+  return followSession(context, {
     begin: () => Promise.resolve({ sessionId }),
     history,
     output: options.output,

@@ -11,18 +11,18 @@ const repeatMs = 1000;
 const patienceMs = 60_000;
 const maxWaiting = 10_000;
 
-export interface Teller {
+export interface CommandSender {
   /** Sends a command once, and again while its arrival is uncertain. Never throws. */
-  tell(this: void, deviceId: string, command: Command): void;
+  sendCommand(this: void, deviceId: string, command: Command): void;
   /** Stops all retries. */
   stop(): void;
 }
 
-export function createTeller(
+export function createCommandSender(
   backplane: Pick<Commands, 'route'> & Pick<BackplaneInstance, 'onRestored'>,
   logger: Logger,
   timeoutMs: number,
-): Teller {
+): CommandSender {
   /** Keyed by device and command: wake-ups for two messages are one. In the order of their failure. */
   const waiting = new Map<string, { deviceId: string; body: string; until: number }>();
   let timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ export function createTeller(
   backplane.onRestored(() => void repeat());
 
   return {
-    tell: (deviceId, command) => {
+    sendCommand: (deviceId, command) => {
       const body = JSON.stringify(command);
       const until = performance.now() + patienceMs;
       bring(deviceId, body).then(
