@@ -22,14 +22,14 @@ import { temporaryFolders } from './folders.ts';
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
 
-function scene({ outside = false, sends = true } = {}) {
+function scene({ outside = false, sends = true, platform = process.platform } = {}) {
   const root = realpathSync(folders.make());
   const [project, keys, folder, arrived] = ['project', 'home/.ssh', 'state/files', 'arrived'].map((name) =>
     join(root, name),
   );
   for (const made of [project!, keys!, dirname(folder!), arrived!]) mkdirSync(made, { recursive: true });
   const rules = { defaultPath: project!, allowed: [project!], closed: [keys!] };
-  const exchange = exchangeOf({ rules, folder: folder!, outside, sends, log: silentLog });
+  const exchange = exchangeOf({ rules, folder: folder!, outside, sends, log: silentLog, platform });
   let count = 0;
   const place = (name: string, text = 'text') => {
     const path = join(arrived!, String((count += 1)));
@@ -99,18 +99,31 @@ describe('a file of a person', () => {
     expect(made.length).toBe(200 + 1);
   });
 
-  it.each([[['.relay']], [['.relay', 'files']], [['.relay', 'files', '043a7187']]])(
-    'stays beside the project if %j is a link',
-    (parts) => {
-      const { root, project, folder, place } = scene();
-      const target = join(root, 'target');
-      mkdirSync(target);
-      mkdirSync(join(project, ...parts.slice(0, -1)), { recursive: true });
-      symlinkSync(target, join(project, ...parts));
-      expect(place('a.txt')).toBe(join(folder, '043a7187', 'a.txt'));
-      expect(readdirSync(target)).toEqual([]);
-    },
-  );
+  describe.each(['linux', 'darwin', 'win32'] as const)('on %s', (platform) => {
+    it.each([[['.relay']], [['.relay', 'files']], [['.relay', 'files', '043a7187']]])(
+      'stays beside the project if %j is a link',
+      (parts) => {
+        const { root, project, folder, place } = scene({ platform });
+        const target = join(root, 'target');
+        mkdirSync(target);
+        mkdirSync(join(project, ...parts.slice(0, -1)), { recursive: true });
+        symlinkSync(target, join(project, ...parts));
+        expect(place('a.txt')).toBe(join(folder, '043a7187', 'a.txt'));
+        expect(readdirSync(target)).toEqual([]);
+      },
+    );
+
+    it('lies in the project, and files for people are found there', () => {
+      const { project, exchange, place } = scene({ platform });
+      expect([place('a.txt'), place('a.txt')]).toEqual(
+        ['a.txt', 'a-2.txt'].map((name) => join(project, '.relay/files/043a7187', name)),
+      );
+      mkdirSync(join(project, '.relay/out'));
+      const answer = join(project, '.relay/out/answer.txt');
+      writeFileSync(answer, 'x');
+      expect([...exchange.outgoing(project).keys()]).toEqual([answer]);
+    });
+  });
 
   it('stays beside the project with --files-outside, and where the project cannot be written', () => {
     const outside = scene({ outside: true });

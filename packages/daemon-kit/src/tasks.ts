@@ -117,7 +117,10 @@ export function createTasks(options: TasksOptions): Tasks {
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
         if (wasRunning || task.written) {
-          told(() => transcripts.cancel(task.sessionId));
+          told(() => {
+            outgoing.leave(task.sessionId);
+            transcripts.cancel(task.sessionId);
+          });
           void task.turn?.cancel();
         }
         if (!wasRunning && !task.opening) lines.drop(task);
