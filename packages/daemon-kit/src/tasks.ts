@@ -58,8 +58,8 @@ export function createTasks(options: TasksOptions): Tasks {
     told,
     superseded: asked.supersede,
     finish: ends.finish,
-    stopped(task, why) {
-      ends.finish(task, { type: 'ERROR', error: why, code: 'COST_CAP' });
+    stopped(task, { error, spent, cap }) {
+      ends.finish(task, { type: 'ERROR', error, code: 'COST_CAP', cost: { spent, cap } });
       void task.turn?.cancel();
     },
     withdrawn: ends.withdrawn,

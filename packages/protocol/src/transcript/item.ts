@@ -155,6 +155,8 @@ export const parts = {
   }),
   error: part('error', 'ErrorPart', 'An error, with its text in `content`. Part of the plain list.', {
     code: maybe(line('Code')),
+    spent: maybe(Type.Number({ description: 'With `COST_CAP`: the cost, in dollars' })),
+    cap: maybe(Type.Number({ description: 'With `COST_CAP`: the amount that the person allowed, in dollars' })),
   }),
   mark: part('mark', 'MarkPart', 'A marker for an event between messages.', {
     what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),
