@@ -65,7 +65,8 @@ export const words: typeof english = {
     remove: 'Löschen',
     removing: 'Wird gelöscht…',
     removed: (title, count) => `${these(title, count)} gelöscht`,
-    archivedNow: (title, count) => `${these(title, count)} archiviert`,
+    archivedNow: (title, count, dropped) =>
+      `${these(title, count)} archiviert${dropped === 0 ? '' : `, ohne ${plural(dropped, { one: '# geplante Nachricht', other: '# geplante Nachrichten' })}`}`,
     unarchivedNow: (title, count) => `${these(title, count)} wiederhergestellt`,
     undo: 'Rückgängig',
     repeats: 'Wiederholt sich',

@@ -66,7 +66,8 @@ export const words = {
     remove: 'Delete',
     removing: 'Deleting…',
     removed: (title: string | undefined, count: number) => `Deleted ${these(title, count)}`,
-    archivedNow: (title: string | undefined, count: number) => `Archived ${these(title, count)}`,
+    archivedNow: (title: string | undefined, count: number, dropped: number) =>
+      `Archived ${these(title, count)}${dropped === 0 ? '' : `. Without ${plural(dropped, { one: '# message for later', other: '# messages for later' })}`}`,
     unarchivedNow: (title: string | undefined, count: number) => `Unarchived ${these(title, count)}`,
     undo: 'Undo',
     repeats: 'Repeats',
