@@ -186,6 +186,7 @@ export const words: typeof english = {
     remove: (name) => `${name} entfernen`,
     add: 'Bilder hinzufügen, je bis zu 5 MB',
     one: 'Bild',
+    only: (machine) => `${machine} nimmt nur Bilder an. Aktualisiere den Daemon dort.`,
     invalid: (name) => `${name} ist kein gültiges Bild. Speichere es als PNG, JPEG, GIF oder WebP.`,
     tooLarge: (name) => `${name} ist zu groß. Bilder dürfen bis zu 5 MB haben.`,
     unreadable: (name) => `${name} lässt sich nicht lesen.`,
