@@ -38,8 +38,8 @@ export const tiers = {
     env: { STORIES: '10000', RELAY_STORIES: '200', DESK_SEEDS: '10' },
   },
   redis: {
-    about: 'deleted means gone from Redis, too',
-    match: ['**/tests/{erasure,account-deletion}.test.ts'],
+    about: 'deleted means gone from Redis, too, and files never reach it',
+    match: ['**/tests/{erasure,account-deletion,files-not-kept}.test.ts'],
     env: { TEST_BACKPLANE: 'redis' },
   },
   pages: {
