@@ -162,7 +162,7 @@ describeWith('chromium', '§2: usage', () => {
     daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Went on.', session_id: 'capped' });
   });
 
-  it('43: a cap asks and stops in the language of the pages', async () => {
+  it('43: a cap asks and stops in the language of the pages, and an answer counts in both tabs', async () => {
     const taskId = await start('asked');
     const options = [
       { id: 'continue', label: 'Continue' },
@@ -182,9 +182,14 @@ describeWith('chromium', '§2: usage', () => {
       .getByRole('heading', { name: 'Diese Sitzung hat etwa 10,04 $ gekostet. Weitermachen?' })
       .waitFor();
     await person.page.getByRole('link', { name: /Diese Sitzung hat etwa/ }).waitFor();
+    const tab = await person.context.newPage();
+    await tab.goto(`${relay.url}${pathOf('asked')}`);
+    const inTab = tab.getByRole('heading', { name: /^Diese Sitzung hat etwa/ });
+    await inTab.waitFor();
     await person.click('Weiter bis 20 $');
     const task = await daemon.next('task_resume', ({ session_id: id }) => id === 'asked');
     expect(task).toMatchObject({ prompt_uuid: 'cap', option_id: 'raise' });
+    await inTab.waitFor({ state: 'detached' });
     const next = task.task_id as string;
     daemon.say(next, 'asked', [
       set('cap', { state: 'answered', answer: { option: 'raise', at: now } }),
@@ -192,6 +197,8 @@ describeWith('chromium', '§2: usage', () => {
     ]);
     daemon.event(next, 'ERROR', { error: 'Stopped at about $30.10.', code: 'COST_CAP', message_uuid: 'over' });
     await person.page.getByText('Bei etwa 30,10 $ gestoppt, der Hälfte mehr als deinen 20 $.').waitFor();
+    await tab.getByText('Bei etwa 30,10 $ gestoppt').waitFor();
+    await tab.close();
     const asked = person.page.locator('[data-kind=question]');
     expect((await asked.textContent())?.replaceAll('\u00a0', ' ')).toMatch(/^Weiter bis 20 \$: Diese Sitzung hat etwa/);
     await person.page.evaluate(`localStorage.removeItem('relay-language')`);
