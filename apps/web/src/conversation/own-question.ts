@@ -1,10 +1,7 @@
 /** Questions of a daemon in the language of the pages. Knows their texts once they are loaded. */
 import { useEffect, useState } from 'react';
-import type { Prompt } from '@relay/protocol';
 import { loadWords } from '../catalogue.ts';
-import type { inOwnTexts } from './own-texts.ts';
-
-export type Asked = Pick<Prompt, 'prompt' | 'options' | 'reason'>;
+import type { Asked, inOwnTexts } from './own-texts.ts';
 
 let ours: typeof inOwnTexts | undefined;
 

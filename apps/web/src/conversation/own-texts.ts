@@ -1,10 +1,12 @@
 /** Questions of a daemon in the language of the pages: its caps on cost, and sessions that another program has open. A chunk of its own. */
+import type { Prompt } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { money } from '../usage/figures.ts';
-import type { Asked } from './own-question.ts';
 
 const dollars = (amount: number): string =>
   money({ amount, currency: 'USD' }).replace(Number.isInteger(amount) ? /[.,]00/ : '', '');
+
+export type Asked = Pick<Prompt, 'prompt' | 'options' | 'reason'>;
 
 /** The question with our texts; unchanged for a reason that is unknown here. */
 export function inOwnTexts<P extends Asked>(prompt: P): P {
