@@ -29,13 +29,17 @@ export const tiers = {
   },
   stories: {
     about:
-      'ten thousand random agents, whose true story is known, 200 of them through a relay (rules, 20.9), and as many random transcripts',
-    match: ['**/apps/daemon/test/stories/{stories,relay-stories}.test.ts', '**/apps/cli/test/parts.test.ts'],
-    env: { STORIES: '10000', RELAY_STORIES: '200' },
+      'ten thousand random agents, whose true story is known, 200 of them through a relay (rules, 20.9), as many random transcripts, and 1,000 messages to a session that terminals open and close',
+    match: [
+      '**/apps/daemon/test/stories/{stories,relay-stories}.test.ts',
+      '**/apps/cli/test/parts.test.ts',
+      '**/packages/daemon-kit/test/desk-interleavings.test.ts',
+    ],
+    env: { STORIES: '10000', RELAY_STORIES: '200', DESK_SEEDS: '10' },
   },
   redis: {
-    about: 'deleted means gone from Redis, too',
-    match: ['**/tests/{erasure,account-deletion}.test.ts'],
+    about: 'deleted means gone from Redis, too, and files never reach it',
+    match: ['**/tests/{erasure,account-deletion,files-not-kept}.test.ts'],
     env: { TEST_BACKPLANE: 'redis' },
   },
   pages: {

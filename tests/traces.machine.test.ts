@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RelayProcess, connectDaemon, freePort, startRelayProcess } from '@relay/testing';
+import { fileCapabilities, fileMarkers, passFiles } from './files-scene.ts';
 
 interface SentSpan {
   traceId: string;
@@ -45,11 +46,15 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
         OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20of-the-collector',
+        LOG_LEVEL: 'debug',
       },
     });
     const daemon = await connectDaemon(relay);
     await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: secret } });
     await daemon.next('task_start');
+    const other = await connectDaemon(relay, { capabilities: [...fileCapabilities] });
+    await passFiles((method, path, more) => relay.call(method, path, more), other);
+    await other.close();
     await fetch(`${relay.url}/health`);
     await fetch(`${relay.url}/api/sessions?limit=5`, {
       headers: { authorization: `Bearer ${relay.token()}`, traceparent: `00-${traceId}-b7ad6b7169203331-01` },
@@ -95,6 +100,15 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   it('omits probes, and every text or credential of a person', () => {
     expect(spans.map(({ name }) => name).filter((name) => /health|ready/.test(name))).toEqual([]);
     expect(text).not.toContain(secret);
+    for (const [where, written] of [
+      ['traces', text],
+      ['logs', relay.output()],
+    ] as const) {
+      const found = [...fileMarkers, 'zebra'].filter((marker) => written.includes(marker));
+      expect([where, found]).toEqual([where, []]);
+    }
+    expect(spans.map(({ name }) => name)).toContain('GET /api/sessions/:id/changes/diff');
+    expect(relay.output()).toContain('device_allowed');
     expect(text).not.toMatch(/Bearer|eyJ/);
   });
 });

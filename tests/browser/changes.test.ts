@@ -178,12 +178,98 @@ describeWith('chromium', 'the page of changes', () => {
     lines = hunks;
   });
 
+  const comment = async (text: string) => {
+    const { page } = person;
+    await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.getByRole('button', { name: 'Comment on line 13, new' }).click();
+    await page.getByRole('textbox', { name: 'Comment on line 13, new' }).fill(text);
+    await page.getByRole('button', { name: 'Add comment' }).click();
+    await page.locator('.comment-bar').getByText('1 comment').waitFor();
+  };
+  const messageOf = (text: string) =>
+    `Comments on your changes:\n\nsrc/invites/route.ts, line 13 (new):\n> router.post('/invites', signedIn, limit, create);\n${text}`;
+  const backToChanges = async () => {
+    await person.page.locator('.log').waitFor();
+    await person.page.getByRole('link', { name: /^Changes to/ }).click();
+    await person.page.getByRole('button', { name: /route\.ts/ }).waitFor();
+  };
+  const resumes = (text: string) => daemon.inbox.all.filter((frame) => frame['message'] === messageOf(text));
+
+  it('10: keeps comments while the phone is offline, and sends them once on its return', async () => {
+    const { page } = person;
+    await page.keyboard.press('Escape');
+    await comment('Offline');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Send comments' }).click();
+    await page.getByRole('alert').first().waitFor();
+    await page.locator('.comment-bar').getByText('1 comment').waitFor();
+    await page.context().setOffline(false);
+    // The connection breaks after the relay has accepted the message.
+    await page.route('**/messages', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole('button', { name: 'Send comments' }).click();
+    const task = await daemon.next('task_resume', ({ message }) => message === messageOf('Offline'));
+    await page.unroute('**/messages', undefined);
+    await page.getByRole('button', { name: 'Send comments' }).click();
+    daemon.event(String(task['task_id']), 'TASK_COMPLETE', { session_id: 'limit', result: 'Done.' });
+    await backToChanges();
+    expect(resumes('Offline').length).toBe(1);
+    expect(await page.locator('.comment-bar').count()).toBe(0);
+  });
+
+  it('11: sends comments while the agent asks, without answering it', async () => {
+    const { page } = person;
+    const id = `${daemon.deviceId}:scripted:limit`;
+    const headers = { Authorization: person.bearer, 'Content-Type': 'application/json' };
+    const send = (body: object) =>
+      fetch(`${relay.url}/api/sessions/${encodeURIComponent(id)}/messages`, {
+        ...{ method: 'POST', headers, body: JSON.stringify(body) },
+      });
+    await send({ content: 'Ask me' });
+    const asking = await daemon.next('task_resume', ({ message }) => message === 'Ask me');
+    const options = [{ id: 'yes', label: 'Yes' }];
+    const question = { uuid: 'open', title: 'Shall I?', kind: 'choice', options, text: true };
+    daemon.event(String(asking['task_id']), 'WAIT_FOR_USER', { session_id: 'limit', prompt: 'Shall I?', options, question }); // prettier-ignore
+    await comment('While it asks');
+    await page.getByRole('button', { name: 'Send comments' }).click();
+    await page.getByRole('heading', { name: 'Shall I?' }).waitFor();
+    expect(resumes('While it asks')).toEqual([]);
+    await page.getByRole('button', { name: 'Yes', exact: true }).click();
+    const answer = await daemon.next('task_resume', ({ prompt_uuid: uuid }) => uuid === 'open');
+    expect(answer).toMatchObject({ option_id: 'yes' });
+    daemon.event(String(answer['task_id']), 'TASK_COMPLETE', { session_id: 'limit', result: 'Done.' });
+    const sent = await daemon.next('task_resume', ({ message }) => message === messageOf('While it asks'));
+    expect(sent).not.toHaveProperty('prompt_uuid');
+    daemon.event(String(sent['task_id']), 'TASK_COMPLETE', { session_id: 'limit', result: 'Done.' });
+    await backToChanges();
+  });
+
+  it('19: walks through the files with J and K, and back to the list with Escape', async () => {
+    const { page } = person;
+    const shown = page.locator('.file-bar code');
+    for (const [key, path] of [
+      ['j', 'src/invites/route.ts'],
+      ['j', 'src/limits.ts'],
+      ['j', 'db/0042_invites.sql'],
+      ['k', 'src/limits.ts'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await shown.filter({ hasText: path }).waitFor();
+    }
+    await page.keyboard.press('Escape');
+    await shown.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.getByText('signedIn, limit, create').first().waitFor();
+  });
+
   it('shows the unchanged lines around a change, and accepts comments on them', async () => {
     const { page } = person;
     await page.getByRole('button', { name: 'Lines 1 to 11 unchanged · Show' }).click();
     await page.getByText('const before11 = 10;').waitFor();
     await page.getByText('export { router };').waitFor();
-    expect(await page.locator('.diff .ln').count()).toBe(14);
+    expect(await page.locator('.diff .ln').count()).toBe(15);
     await page.getByRole('button', { name: 'Comment on line 11, new' }).waitFor();
     expect(await page.getByRole('button', { name: /unchanged/ }).count()).toBe(0);
   });

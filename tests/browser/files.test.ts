@@ -18,6 +18,7 @@ import {
 } from './browser.ts';
 
 const page = '<script>document.title = "ran"</script>';
+const mimes: Readonly<Record<string, string>> = { 'drawing.svg': 'image/svg+xml', 'paper.pdf': 'application/pdf' };
 
 describeWith('chromium', 'files', () => {
   let relay: BrowserRelay;
@@ -143,9 +144,9 @@ describeWith('chromium', 'files', () => {
     items = [
       { uuid, role: 'USER', content: 'Compare them', part: { kind: 'user', files: named } },
       { uuid: 'text', role: 'AGENT', content: 'Here:', part: { kind: 'text' } },
-      ...['report.xlsx', 'dashboard.html'].map((name) => ({
+      ...['report.xlsx', 'dashboard.html', 'drawing.svg', 'paper.pdf', 'all.zip'].map((name) => ({
         ...{ uuid: name, role: 'AGENT', content: name },
-        part: { kind: 'file', name, mime: '', bytes: page.length, data: 'file' },
+        part: { kind: 'file', name, mime: mimes[name] ?? '', bytes: page.length, data: 'file', ...(name === 'all.zip' ? { shared: true } : {}) }, // prettier-ignore
       })),
     ].map((item, index) => ({ ...item, seq: index + 1, v: 9, timestamp: at }));
     daemon.event(task.task_id as string, 'SESSION_STARTED', { session_id: 'files' });
@@ -160,19 +161,48 @@ describeWith('chromium', 'files', () => {
     await card.getByText('Can run code. Relay never opens it; save it only if you expected it.').waitFor();
     await person.picture('files-cards');
     expect(await axeFindings(person)).toEqual([]);
-    const download = person.page.waitForEvent('download');
-    await card.getByRole('button', { name: 'Download' }).click();
-    const saved = await download;
-    expect(saved.suggestedFilename()).toBe('dashboard.html');
-    expect(readFileSync(await saved.path(), 'utf8')).toBe(page);
+    const outside: string[] = [];
+    person.page.on('request', (request) => request.url().startsWith(relay.url) || outside.push(request.url()));
+    for (const [name, runs] of [
+      ['dashboard.html', 1],
+      ['drawing.svg', 1],
+      ['paper.pdf', 0],
+      ['report.xlsx', 0],
+      ['all.zip', 0],
+    ] as const) {
+      const one = person.page.locator('[data-kind=file]').filter({ hasText: name });
+      const download = person.page.waitForEvent('download');
+      await one.getByRole('button', { name: 'Download' }).click();
+      const saved = await download;
+      expect([name, saved.suggestedFilename()]).toEqual([name, name]);
+      expect(readFileSync(await saved.path(), 'utf8')).toBe(page);
+      expect([name, await one.getByText('Can run code').count()]).toEqual([name, runs]);
+      expect([name, await one.locator('img, object, embed, iframe').count()]).toEqual([name, 0]);
+    }
     expect(await person.page.title()).not.toBe('ran');
-    expect(
-      await person.page
-        .locator('[data-kind=file]')
-        .filter({ hasText: 'report.xlsx' })
-        .getByText('Can run code')
-        .count(),
-    ).toBe(0);
+    expect(outside.filter((url) => !url.startsWith('blob:'))).toEqual([]);
+  });
+
+  it('of an agent that shared its folder with another session show that', async () => {
+    const note = person.page.getByText('Several sessions ran in this folder, so the file can be from another one.');
+    await person.page.locator('[data-kind=file]').filter({ hasText: 'all.zip' }).filter({ has: note }).waitFor();
+    expect(await note.count()).toBe(1);
+  });
+
+  it('of the agent are bytes, and nothing of them runs, also when their address is opened by hand', async () => {
+    const session = encodeURIComponent(`${registration.deviceId}:scripted:files`);
+    for (const name of ['dashboard.html', 'drawing.svg', 'paper.pdf', 'report.xlsx', 'all.zip']) {
+      const path = `/api/sessions/${session}/items/${name}/content/file?download=1`;
+      const response = await fetch(`${relay.url}${path}`, { headers: { Authorization: person.bearer } });
+      expect([name, response.status, await response.text()]).toEqual([name, 200, page]);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/octet-stream',
+        'content-disposition': expect.stringMatching(/^attachment;/),
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringContaining('sandbox'),
+        'cache-control': 'no-store',
+      });
+    }
   });
 
   it('wait for their machine, survive a reload, and continue where they stopped', async () => {

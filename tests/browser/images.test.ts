@@ -77,6 +77,27 @@ describeWith('chromium', 'images', () => {
     expect(await shown().count()).toBe(1);
   });
 
+  it('27.8: other files are refused with the reason when they are dropped or pasted', async () => {
+    for (const event of ['drop', 'paste']) {
+      const wasTaken = await person.page.evaluate(`(() => {
+        const data = new DataTransfer();
+        data.items.add(new File(['a;b'], 'march.csv', { type: 'text/csv' }));
+        const about = { bubbles: true, cancelable: true };
+        const event = '${event}' === 'drop' ? new DragEvent('drop', { ...about, dataTransfer: data }) : new ClipboardEvent('paste', { ...about, clipboardData: data });
+        return !document.querySelector('textarea').dispatchEvent(event);
+      })()`);
+      expect([event, wasTaken]).toEqual([event, true]);
+      await person.page
+        .getByRole('alert')
+        .filter({ hasText: 'laptop takes images only. Update its daemon.' })
+        .waitFor();
+      await choose('third.png');
+      await person.page.getByRole('alert').filter({ hasText: 'images only' }).waitFor({ state: 'detached' });
+      await person.page.getByRole('button', { name: 'Remove third.png' }).press('Enter');
+    }
+    expect(await shown().count()).toBe(1);
+  });
+
   it('are refused before sending if they are larger than 5 MB', async () => {
     const sent: string[] = [];
     person.page.on('request', (request) => sent.push(request.method()));

@@ -162,6 +162,50 @@ describeWith('chromium', '§2: usage', () => {
     daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Went on.', session_id: 'capped' });
   });
 
+  it('43: a cap asks and stops in the language of the pages, and an answer counts in both tabs', async () => {
+    const taskId = await start('asked');
+    const options = [
+      { id: 'continue', label: 'Continue' },
+      { id: 'raise', label: 'Continue up to $20' },
+      { id: 'stop', label: 'Stop here' },
+    ];
+    const title = 'This session has cost about $10.04. Continue?';
+    const reason = { code: 'cap_session', spent: 10.04, next: 20 };
+    const question = { uuid: 'cap', title, kind: 'choice', options, text: true, person: true, reason };
+    daemon.say(taskId, 'asked', [put(item('cap', 2, { kind: 'question', question, state: 'open' }, title))]);
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: title, result: '', options, question, message_uuid: 'cap' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.text(title);
+    await person.page.evaluate(`localStorage.setItem('relay-language', 'de')`);
+    await person.page.reload();
+    await person.page
+      .getByRole('heading', { name: 'Diese Sitzung hat etwa 10,04 $ gekostet. Weitermachen?' })
+      .waitFor();
+    await person.page.getByRole('link', { name: /Diese Sitzung hat etwa/ }).waitFor();
+    const tab = await person.context.newPage();
+    await tab.goto(`${relay.url}${pathOf('asked')}`);
+    const inTab = tab.getByRole('heading', { name: /^Diese Sitzung hat etwa/ });
+    await inTab.waitFor();
+    await person.click('Weiter bis 20 $');
+    const task = await daemon.next('task_resume', ({ session_id: id }) => id === 'asked');
+    expect(task).toMatchObject({ prompt_uuid: 'cap', option_id: 'raise' });
+    await inTab.waitFor({ state: 'detached' });
+    const next = task.task_id as string;
+    daemon.say(next, 'asked', [
+      set('cap', { state: 'answered', answer: { option: 'raise', at: now } }),
+      put(item('over', 9, { kind: 'error', code: 'COST_CAP', spent: 30.1, cap: 20 }, 'Stopped at about $30.10.')),
+    ]);
+    daemon.event(next, 'ERROR', { error: 'Stopped at about $30.10.', code: 'COST_CAP', message_uuid: 'over' });
+    await person.page.getByText('Bei etwa 30,10 $ gestoppt, der Hälfte mehr als deinen 20 $.').waitFor();
+    await tab.getByText('Bei etwa 30,10 $ gestoppt').waitFor();
+    await tab.close();
+    const asked = person.page.locator('[data-kind=question]');
+    expect((await asked.textContent())?.replaceAll('\u00a0', ' ')).toMatch(/^Weiter bis 20 \$: Diese Sitzung hat etwa/);
+    await person.page.evaluate(`localStorage.removeItem('relay-language')`);
+    await person.page.reload();
+    await person.page.getByText('half as much again as your $20').waitFor();
+  });
+
   it('the page by day has a bar for each of 30 days, and a row for each machine and agent', async () => {
     await person.goto(pathOf('figures'));
     await ring(person.page).click();

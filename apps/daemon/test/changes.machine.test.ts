@@ -1,6 +1,7 @@
 /** Changes in the folder of a session, from git and from the transcript. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChangesScene, changesScene } from './changes-scene.ts';
 import { temporaryFolders } from './folders.ts';
@@ -144,6 +145,40 @@ describe('changes of a session', () => {
       scopes: ['edits'],
     });
     expect(base).not.toBe(top);
+  });
+
+  it('44: reads a loose, packed or detached HEAD without a process, also in a linked worktree', async () => {
+    const { write, begin, git, top, list, allowed, base, session, workspace } = scene;
+    begin();
+    write('a', 'x\n');
+    const [bin, log] = [join(base, 'bin'), join(base, 'processes')];
+    mkdirSync(bin);
+    const real = execFileSync('which', ['git']).toString().trim();
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\necho "$*" >> ${log}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const counted = async (projectPath = top) => {
+      const of = workspace({ env });
+      // The first one also asks for the version.
+      await list('uncommitted', of, { ...session, projectPath });
+      writeFileSync(log, '');
+      const { head, branch, files } = await list('uncommitted', of, { ...session, projectPath });
+      const processes = readFileSync(log, 'utf8').trim().split('\n').length;
+      return { processes, branch, head, files: files.map(({ path }) => path) };
+    };
+    const head = git(['rev-parse', 'HEAD']).trim();
+    const whole = { processes: 4, head, files: ['a'] };
+    expect(await counted()).toEqual({ ...whole, branch: 'main' });
+    git(['checkout', '-q', '-b', 'deep/er']);
+    git(['pack-refs', '--all']);
+    expect(await counted()).toEqual({ ...whole, branch: 'deep/er' });
+    git(['checkout', '-q', '--detach']);
+    expect(await counted()).toEqual({ ...whole, branch: undefined });
+    git(['worktree', 'add', '-q', '-b', 'tree', join(allowed, 'tree')]);
+    expect(await counted(join(allowed, 'tree'))).toEqual({ ...whole, branch: 'tree', files: [] });
+    // A name that git stores elsewhere: git itself answers.
+    git(['symbolic-ref', 'refs/heads/alias', 'refs/heads/main']);
+    git(['symbolic-ref', 'HEAD', 'refs/heads/alias']);
+    expect(await counted()).toEqual({ ...whole, processes: 6, branch: expect.anything() });
   });
 
   it('compares a turn and a session with their start, and omits earlier changes', async () => {

@@ -1,5 +1,5 @@
 /** The folders through which files pass between people and agents, in a real project with git. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fileLimits } from '@relay/protocol';
 import { safeFileName, silentLog } from '@relay/daemon-kit';
+import { describeWith } from '@relay/testing/needs';
 import { exchangeOf } from '../src/exchange/exchange.ts';
 import { promptOf } from '../src/agents/acp/prompt.ts';
 import { temporaryFolders } from './folders.ts';
@@ -22,21 +23,26 @@ import { temporaryFolders } from './folders.ts';
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
 
-function scene({ outside = false, sends = true } = {}) {
+function scene({ outside = false, sends = true, platform = process.platform } = {}) {
   const root = realpathSync(folders.make());
   const [project, keys, folder, arrived] = ['project', 'home/.ssh', 'state/files', 'arrived'].map((name) =>
     join(root, name),
   );
   for (const made of [project!, keys!, dirname(folder!), arrived!]) mkdirSync(made, { recursive: true });
   const rules = { defaultPath: project!, allowed: [project!], closed: [keys!] };
-  const exchange = exchangeOf({ rules, folder: folder!, outside, sends, log: silentLog });
+  const exchange = exchangeOf({ rules, folder: folder!, outside, sends, log: silentLog, platform });
   let count = 0;
-  const place = (name: string, text = 'text') => {
-    const path = join(arrived!, String((count += 1)));
-    writeFileSync(path, text, { mode: 0o600 });
-    return exchange.place({ sessionId: 's', projectPath: project! }, [{ name: safeFileName(name), path }])[0]!;
-  };
-  return { root, project: project!, keys: keys!, folder: folder!, exchange, place };
+  const placeAll = (given: readonly string[], texts: readonly string[]) =>
+    exchange.place(
+      { sessionId: 's', projectPath: project! },
+      given.map((name, index) => {
+        const path = join(arrived!, String((count += 1)));
+        writeFileSync(path, texts[index]!, { mode: 0o600 });
+        return { name: safeFileName(name), path };
+      }),
+    );
+  const place = (name: string, text = 'text') => placeAll([name], [text])[0]!;
+  return { root, project: project!, keys: keys!, folder: folder!, exchange, place, placeAll };
 }
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -99,18 +105,31 @@ describe('a file of a person', () => {
     expect(made.length).toBe(200 + 1);
   });
 
-  it.each([[['.relay']], [['.relay', 'files']], [['.relay', 'files', '043a7187']]])(
-    'stays beside the project if %j is a link',
-    (parts) => {
-      const { root, project, folder, place } = scene();
-      const target = join(root, 'target');
-      mkdirSync(target);
-      mkdirSync(join(project, ...parts.slice(0, -1)), { recursive: true });
-      symlinkSync(target, join(project, ...parts));
-      expect(place('a.txt')).toBe(join(folder, '043a7187', 'a.txt'));
-      expect(readdirSync(target)).toEqual([]);
-    },
-  );
+  describe.each(['linux', 'darwin', 'win32'] as const)('on %s', (platform) => {
+    it.each([[['.relay']], [['.relay', 'files']], [['.relay', 'files', '043a7187']]])(
+      'stays beside the project if %j is a link',
+      (parts) => {
+        const { root, project, folder, place } = scene({ platform });
+        const target = join(root, 'target');
+        mkdirSync(target);
+        mkdirSync(join(project, ...parts.slice(0, -1)), { recursive: true });
+        symlinkSync(target, join(project, ...parts));
+        expect(place('a.txt')).toBe(join(folder, '043a7187', 'a.txt'));
+        expect(readdirSync(target)).toEqual([]);
+      },
+    );
+
+    it('lies in the project, and files for people are found there', () => {
+      const { project, exchange, place } = scene({ platform });
+      expect([place('a.txt'), place('a.txt')]).toEqual(
+        ['a.txt', 'a-2.txt'].map((name) => join(project, '.relay/files/043a7187', name)),
+      );
+      mkdirSync(join(project, '.relay/out'));
+      const answer = join(project, '.relay/out/answer.txt');
+      writeFileSync(answer, 'x');
+      expect([...exchange.outgoing(project).keys()]).toEqual([answer]);
+    });
+  });
 
   it('stays beside the project with --files-outside, and where the project cannot be written', () => {
     const outside = scene({ outside: true });
@@ -175,5 +194,38 @@ describe('a file of an agent', () => {
     const { project, exchange } = scene({ sends: false });
     writeFileSync(join(project, 'a.txt'), 'a');
     expect(exchange.read(join(project, 'a.txt'))).toBeUndefined();
+  });
+});
+
+describeWith(['root'], 'a full disk', () => {
+  const mounts: string[] = [];
+  afterEach(() => {
+    for (const folder of mounts.splice(0)) spawnSync('umount', ['--lazy', folder]);
+  });
+  const small = (folder: string) => {
+    mkdirSync(folder, { recursive: true });
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', folder])).toMatchObject({
+      status: 0,
+    });
+    mounts.push(folder);
+  };
+  const large = 'x'.repeat(256 * 1024);
+
+  it('5.6: of the project keeps a file beside it, and leaves no part of it there', () => {
+    const { project, folder, place } = scene();
+    small(project);
+    expect(place('small.txt')).toBe(join(project, '.relay/files/043a7187/small.txt'));
+    const path = place('large.txt', large);
+    expect([path, readFileSync(path, 'utf8').length]).toEqual([join(folder, '043a7187/large.txt'), large.length]);
+    expect(readdirSync(join(project, '.relay/files/043a7187'))).toEqual(['small.txt']);
+  });
+
+  it('5.6: of both places refuses the files of a message, and erases their copies', () => {
+    const { project, folder, place, placeAll } = scene();
+    for (const disk of [project, folder]) small(disk);
+    expect(() => placeAll(['small.txt', 'large.txt'], ['text', large])).toThrow('ENOSPC');
+    expect(filesBelow(join(project, '.relay/files'))).toEqual([]);
+    expect(filesBelow(folder)).toEqual([]);
+    expect(place('small.txt')).toBe(join(project, '.relay/files/043a7187/small.txt'));
   });
 });

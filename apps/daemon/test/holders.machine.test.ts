@@ -1,5 +1,5 @@
 /** Programs that hold a session outside the daemon, according to the agents' records; and how a terminal closes. */
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -100,10 +100,18 @@ describe('a holder of a session', () => {
     const { root, folder } = place();
     const { pid } = await desk.open({ folder, sessionId: 's1', ignores: 'SIGINT SIGTERM' });
     const { terminal } = holders(root).of('s1')!;
+    const kill = jest.spyOn(process, 'kill');
     expect(await holders(root).end('s1', false)).toMatchObject({
       result: 'failed',
       detail: `It did not end. Close it in ${terminal}.`,
     });
+    // 6: to this process alone, and never SIGKILL.
+    const signals = kill.mock.calls.filter(([, signal]) => signal !== 0);
+    kill.mockRestore();
+    expect(signals).toEqual([
+      [pid, 'SIGINT'],
+      [pid, 'SIGTERM'],
+    ]);
     expect(lives(pid)).toBe(true);
   });
 

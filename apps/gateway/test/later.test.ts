@@ -125,6 +125,31 @@ describe('a message with a time', () => {
     await end(daemon, app, now);
   });
 
+  it('is cancelled with its reason when its session is archived, alone or among many', async () => {
+    const archived = async (id: string) => {
+      const { sessions } = (await relay.call('listSessions', { query: { archived: 'true' } })).body;
+      return sessions.find((one) => one.id === id);
+    };
+    for (const archive of ['updateSession', 'changeSessions'] as const) {
+      const id = await idleSession(relay, daemon, app, name());
+      const taskId = await later(id, 'never');
+      if (archive === 'updateSession') await relay.call(archive, { params: { id }, body: { archived: true } });
+      else await relay.call(archive, { body: { action: 'archive', filter: { ids: [id] } } });
+      expect(await readTask(relay, taskId)).toMatchObject({ state: 'cancelled', error: { code: 'SESSION_ARCHIVED' } });
+      expect(await archived(id)).not.toHaveProperty('later');
+    }
+    const { body } = await relay.call('createSession', {
+      body: { deviceId: daemon.deviceId, message: 'begin at nine', notBefore: hour() },
+    });
+    await relay.call('updateSession', { params: { id: body.id }, body: { archived: true } });
+    expect(await readTask(relay, body.taskId)).toMatchObject({ error: { code: 'SESSION_ARCHIVED' } });
+    expect(await archived(body.id)).toMatchObject({
+      status: 'idle',
+      archived: true,
+    });
+    expect((await relay.call('listLater', {})).body.tasks).toEqual([]);
+  });
+
   it('begins a session at its time', async () => {
     const notBefore = hour();
     const created = await relay.call('createSession', {

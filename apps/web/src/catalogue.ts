@@ -42,6 +42,7 @@ const en = {
   desk: () => import('./languages/en/desk.ts'),
   queue: () => import('./languages/en/queue.ts'),
   steer: () => import('./languages/en/steer.ts'),
+  asks: () => import('./languages/en/asks.ts'),
 };
 type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
 export type Part = keyof Parts;
@@ -63,6 +64,7 @@ const de: Loaders = {
   desk: () => import('./languages/de/desk.ts'),
   queue: () => import('./languages/de/queue.ts'),
   steer: () => import('./languages/de/steer.ts'),
+  asks: () => import('./languages/de/asks.ts'),
 };
 const files: Record<Language, Loaders> = { en, de };
 

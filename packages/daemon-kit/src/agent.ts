@@ -84,6 +84,8 @@ export interface Question {
   fields?: readonly QuestionField[];
   /** No agent answers it. */
   person?: true;
+  /** Why the daemon asks. */
+  reason?: AskedQuestion['reason'];
   /** The deadline for an answer (ISO 8601). */
   expires?: string;
   prompt: string;

@@ -23,13 +23,20 @@ export interface CapQuestion {
   upTo: number;
 }
 
+/** A turn that costs half as much again as its person allowed. Amounts in dollars. */
+export interface Overrun {
+  error: string;
+  spent: number;
+  cap: number;
+}
+
 export interface Caps {
   /** The question to ask before a turn begins in this session; undefined while it is below its caps. */
   question(sessionId: string): CapQuestion | undefined;
   /** Applies an answer. Returns whether the turn begins. */
   answer(asked: CapQuestion, option: string | undefined): boolean;
   /** Why the running turn of this session has to stop; undefined while it can go on. */
-  overrun(sessionId: string): string | undefined;
+  overrun(sessionId: string): Overrun | undefined;
   /** The caps of the agent of a session, as settings; empty while it reports no cost. */
   settings(sessionId: string): Setting[];
   /** Sets a cap of that agent on this machine, and returns its caps. @throws SettingRefused for an unknown cap or amount */
@@ -124,8 +131,9 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
         { id: 'stop', label: 'Stop here' },
       ];
       const options = choices.map(({ label }) => label);
+      const reason = { code: `cap_${kind}`, spent, next: upTo };
       return {
-        question: { uuid: randomUUID(), kind: 'choice', person: true, prompt, choices, options },
+        question: { uuid: randomUUID(), kind: 'choice', person: true, reason, prompt, choices, options },
         key,
         cap: level.cap,
         spent,
@@ -145,10 +153,11 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
     },
     overrun(sessionId) {
       const over = of(sessionId).find(({ level, spent }) => spent >= level.base * tolerance);
-      return (
-        over &&
-        `Stopped at about ${dollars(over.spent)}, half as much again as the ${dollars(over.level.base)} you ${over.level.base === over.level.cap ? 'set' : 'allowed'}.`
-      );
+      if (!over) return undefined;
+      const { spent, level } = over;
+      const how = level.base === level.cap ? 'set' : 'allowed';
+      const error = `Stopped at about ${dollars(spent)}, half as much again as the ${dollars(level.base)} you ${how}.`;
+      return { error, spent, cap: level.base };
     },
     settings: (sessionId) => (spending.ofSession(sessionId, currency) > 0 ? settingsOf(agentTypeOf(sessionId)) : []),
     change(sessionId, { id, value }) {

@@ -3,7 +3,7 @@
  * program first (rules, 24.4). Knows no agent; the choice of the person comes with the task or as the answer to a question.
  */
 import { randomUUID } from 'node:crypto';
-import type { Held } from '@relay/protocol';
+import type { Held, Question } from '@relay/protocol';
 import type { Cancel } from './clock.ts';
 import type { Ended } from './holders.ts';
 import { chosen } from './questions.ts';
@@ -85,7 +85,9 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
     const prompt = questionAbout(held, clock.now());
     const options = choices.map(({ label }) => label);
-    finish(task, questionEnd({ uuid: question, kind: 'choice', person: true, text: false, prompt, choices, options }));
+    const reason = reasonFor(held, clock.now());
+    const asked = { kind: 'choice', person: true, text: false, prompt, choices, options, reason } as const;
+    finish(task, questionEnd({ uuid: question, ...asked }));
   };
   const ask = (task: Task, held: Held) => settle(task, () => keep(task, held));
 
@@ -216,8 +218,16 @@ function choicesFor(held: Held): KeptMessage['choices'] {
 
 const working: Readonly<Record<string, string>> = { busy: ', working', waiting: ', waiting for you' };
 
+const minutesSince = (at: string, nowMs: number) => Math.max(0, Math.round((nowMs - Date.parse(at)) / 60_000));
+
+/** The same question for an app with a language of its own. */
+function reasonFor({ state, program, at, sure, ends, why }: Held, nowMs: number): Question['reason'] {
+  const code = !sure ? 'held_likely' : why === 'shared' ? 'held_shared' : !ends ? 'held_foreign' : 'held';
+  return { code, program, state, ...(state === 'idle' ? { minutes: minutesSince(at, nowMs) } : {}) };
+}
+
 function questionAbout({ state, program, at, sure, ends, why }: Held, nowMs: number): string {
-  const minutes = Math.max(0, Math.round((nowMs - Date.parse(at)) / 60_000));
+  const minutes = minutesSince(at, nowMs);
   const doing = state === 'idle' ? `, idle for ${minutes} min` : (working[state] ?? '');
   if (!sure) return `This session may be open at the desk (${program}). Send when it’s closed there?`;
   if (why === 'shared') return `This session is open in ${program}’s background server. Send when it’s closed there?`;

@@ -4,6 +4,7 @@ import { type Question as AskedQuestion, transcriptLimits } from '@relay/protoco
 import { questionDigest } from '@relay/protocol/identity';
 import type { Question, ReachedLimit } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
+import type { Overrun } from './caps.ts';
 import type { FinalEvent, JournalledEvent } from './journal.ts';
 import type { Ending } from './transcript/endings.ts';
 
@@ -17,7 +18,7 @@ export type End =
       options: { label: string }[];
       question: AskedQuestion;
     }
-  | { type: 'ERROR'; error: string; code?: string; limit?: ReachedLimit };
+  | { type: 'ERROR'; error: string; code?: string; limit?: ReachedLimit; cost?: Pick<Overrun, 'spent' | 'cap'> };
 
 /** Maximum number of tasks of a daemon. */
 export const maxTasks = 500;
@@ -159,7 +160,7 @@ export function questionOf(asked: Question): AskedQuestion {
     .slice(0, maxOptions)
     .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
   const plain = options.length === 0 ? 'text' : 'choice';
-  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], person, expires } = asked;
+  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], person, reason, expires } = asked;
   const title = keepHead(asked.prompt, fieldBytes.error);
   const whole: AskedQuestion = {
     uuid,
@@ -167,7 +168,7 @@ export function questionOf(asked: Question): AskedQuestion {
     kind,
     options,
     text,
-    ...(person ? { person } : {}),
+    ...(person ? { person, ...(reason ? { reason } : {}) } : {}),
     ...(subject === undefined ? {} : { subject }),
     ...(fields.length === 0 || fields.length > transcriptLimits.fields ? {} : { fields: [...fields] }),
   };
@@ -188,7 +189,7 @@ export function endingOf(frame: JournalledEvent, end: End): Ending {
 
 const endedWith = (frame: JournalledEvent, end: End): Ending =>
   end.type === 'ERROR'
-    ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }) }
+    ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }), ...end.cost }
     : { type: 'TASK_COMPLETE', result: wordsOf(frame) };
 
 /** The text that people read as the result of a task. */

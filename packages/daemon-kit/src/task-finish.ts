@@ -99,12 +99,14 @@ export function createFinish(room: TaskRoom): Finish {
       if (task.phase !== 'over' || !task.asked || room.stopped !== undefined) return;
       task.phase = 'resumed';
       resumed.set(task.sessionId, task);
+      room.outgoing.begin(task.sessionId, true);
       questions.gone(task.sessionId, why);
       asked.supersede(task.sessionId, uuid);
       log.info('question withdrawn', { task: task.id, session: task.sessionId });
     },
     leave(task) {
       resumed.delete(task.sessionId);
+      room.outgoing.leave(task.sessionId);
       task.phase = 'over';
       task.asked = false;
     },

@@ -2,7 +2,7 @@
 import { type DaemonEvent, type MessageSetting, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepTail } from './bounds.ts';
-import type { Caps } from './caps.ts';
+import type { Caps, Overrun } from './caps.ts';
 import type { Clock } from './clock.ts';
 import type { Controls } from './controls.ts';
 import { reasonOf } from './failure.ts';
@@ -42,7 +42,7 @@ interface ReportOptions<T> {
   superseded: (sessionId: string, uuid: string) => void;
   finish: (task: T, end: End) => void;
   /** The turn costs more than its caps allow: it fails with this reason, and its agent is cancelled. */
-  stopped: (task: T, why: string) => void;
+  stopped: (task: T, over: Overrun) => void;
   /** The agent took back the question that the task had asked, and goes on. */
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
   /** The turn completes before the agent read this message. */

@@ -58,8 +58,8 @@ export function createTasks(options: TasksOptions): Tasks {
     record,
     superseded: asked.supersede,
     finish: ends.finish,
-    stopped(task, why) {
-      ends.finish(task, { type: 'ERROR', error: why, code: 'COST_CAP' });
+    stopped(task, { error, spent, cap }) {
+      ends.finish(task, { type: 'ERROR', error, code: 'COST_CAP', cost: { spent, cap } });
       void task.turn?.cancel();
     },
     withdrawn: ends.withdrawn,
@@ -117,7 +117,10 @@ export function createTasks(options: TasksOptions): Tasks {
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
         if (wasRunning || task.written) {
-          record(() => transcripts.cancel(task.sessionId));
+          record(() => {
+            outgoing.leave(task.sessionId);
+            transcripts.cancel(task.sessionId);
+          });
           void task.turn?.cancel();
         }
         if (!wasRunning && !task.opening) lines.drop(task);

@@ -210,6 +210,89 @@ describe('a file of an agent', () => {
     expect(files.map(({ part }) => part.name)).toEqual(['changed', 'new']);
   });
 
+  describe('in a folder where two sessions run', () => {
+    const toolOf = (name: string) => ({ sessionUpdate: 'tool_call', toolCallId: name, title: `Write ${name}` });
+    /** Two turns run at once; returns the files that each offers once both complete, in this order. */
+    const filesOfTwo = async (work: (write: (name: string) => void, one: TurnReport, two: TurnReport) => void) => {
+      const folder = home.folder();
+      const stamps = new Map<string, string>();
+      const reports: TurnReport[] = [];
+      const agent: Agent = {
+        tellsUpdates: true,
+        start(_turn, report) {
+          const ended = new Promise<void>((resolve) => {
+            const complete = (result: string) => {
+              report.complete(result);
+              resolve();
+            };
+            reports.push({ ...report, complete });
+          });
+          return { ended, cancel: () => Promise.resolve() };
+        },
+      };
+      const { connection } = await scene(agent, { exchange: exchangeIn(folder, () => new Map(stamps)) });
+      const sessions: string[] = [];
+      for (const task_id of ['one', 'two']) {
+        connection.send({ type: 'task_start', task_id, instruction: 'Go' });
+        sessions.push((await connection.event('SESSION_STARTED', task_id)).session_id ?? '');
+      }
+      work(
+        (name) => {
+          writeFileSync(join(folder, name), name);
+          stamps.set(join(folder, name), '1');
+        },
+        reports[0]!,
+        reports[1]!,
+      );
+      for (const report of reports) report.complete('Done.');
+      await connection.event('TASK_COMPLETE', 'one');
+      const files = [];
+      for (const sessionId of sessions) {
+        const parts = (await itemsOf(connection, sessionId)).map(({ part }) => part);
+        files.push(parts.filter(({ kind }) => kind === 'file').map(({ name, shared }) => ({ name, shared })));
+      }
+      return files;
+    };
+
+    it('belongs to the session whose tool call names it', async () => {
+      const files = await filesOfTwo((write, _one, two) => {
+        two.update?.(toolOf('report.pdf'));
+        write('report.pdf');
+      });
+      expect(files).toEqual([[], [{ name: 'report.pdf', shared: undefined }]]);
+    });
+
+    it('is shared by both sessions when their tool calls do not name it, or both name it', async () => {
+      const files = await filesOfTwo((write, one, two) => {
+        for (const report of [one, two]) report.update?.(toolOf('both.pdf'));
+        write('both.pdf');
+        write('script-made.csv');
+      });
+      const both = [
+        { name: 'both.pdf', shared: true },
+        { name: 'script-made.csv', shared: true },
+      ];
+      expect(files).toEqual([both, both]);
+    });
+
+    it('belongs to the session that runs while the other waits for an answer, or is over', async () => {
+      const files = await filesOfTwo((write, one, two) => {
+        write('early.txt');
+        one.update?.(toolOf('early.txt'));
+        two.wait({ prompt: 'Which?' });
+        write('alone.txt');
+        one.complete('Done.');
+      });
+      expect(files).toEqual([
+        [
+          { name: 'early.txt', shared: undefined },
+          { name: 'alone.txt', shared: undefined },
+        ],
+        [],
+      ]);
+    });
+  });
+
   it('stays on the machine where no file of an agent leaves it', async () => {
     const content = { type: 'audio', mimeType: 'audio/wav', data: base64('sound') };
     const say = (report: TurnReport) => report.update?.({ sessionUpdate: 'agent_message_chunk', content });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describeWith } from '@relay/testing/needs';
 import { type Agent, type Clock, type TurnReport, openStore, systemClock } from '../src/index.ts';
 import { openContents } from '../src/contents.ts';
+import { openIncoming } from '../src/incoming.ts';
 import { createTranscripts, transcriptSettings } from '../src/transcript/transcripts.ts';
 import { echo, house } from './house.ts';
 
@@ -280,5 +281,30 @@ describe('a clock that jumps', () => {
     const second = await relay.connection();
     await second.settle();
     expect(second.words()).toContain('report_sessions');
+  });
+});
+
+describeWith(['root'], 'a disk that is full while a file arrives', () => {
+  it('5.6: refuses the piece with its reason, and the file goes on where it stopped once there is room', () => {
+    const folder = home.folder();
+    const mount = (...args: string[]) => expect(spawnSync('mount', args)).toMatchObject({ status: 0 });
+    mount('-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', folder);
+    try {
+      const incoming = openIncoming({ folder, clock: { now: () => Date.now() } });
+      const id = '01KKNT3B6Q4M8Z1R5T7YB3C6DE';
+      const part = Buffer.alloc(32 * 1024, 'x');
+      const about = { request_id: 'r', file_id: id } as const;
+      const add = (at: number) =>
+        incoming.answer({ type: 'file_piece', ...about, offset: at * part.length, data: part.toString('base64') });
+      incoming.answer({ type: 'file_open', ...about, name: 'a', size: 3 * part.length });
+      expect(add(0)).toMatchObject({ received: part.length });
+      expect(add(1)).toMatchObject({ code: 'DEVICE_FULL' });
+      expect(incoming.find([id])).toBeUndefined();
+      mount('-o', 'remount,size=1m', folder);
+      expect(add(1)).toMatchObject({ received: 2 * part.length });
+      expect(add(2)).toMatchObject({ received: 3 * part.length, done: true });
+    } finally {
+      spawnSync('umount', ['--lazy', folder]);
+    }
   });
 });

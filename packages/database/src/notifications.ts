@@ -9,6 +9,7 @@ import {
   formatSessionId,
 } from '@relay/protocol';
 import { type DeliveryRow, deliveryOf, isClaimOver } from './deliveries.ts';
+import { type Failure, failureKindOf, nameOfRun } from './notified-failures.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 import { callOf } from './turn-functions.ts';
@@ -173,12 +174,13 @@ export async function listNotifications(
     session_id: string;
     about_device: string | null;
     name: string | null;
+    failure: Failure['kind'] | null;
     device_id: string | null;
     agent_type: string;
     native_id: string;
     deliveries: DeliveryRow[] | null;
   }>`
-    SELECT (SELECT json_agg(d ORDER BY d.created_at) FROM deliveries d WHERE d.notification_id = n.id) AS deliveries, n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, n.name, s.device_id, s.agent_type, s.native_id
+    SELECT (SELECT json_agg(d ORDER BY d.created_at) FROM deliveries d WHERE d.notification_id = n.id) AS deliveries, n.id, n.cause, n.state, n.created_at, n.session_id, n.device_id AS about_device, COALESCE(n.name, ${nameOfRun}) AS name, ${failureKindOf} AS failure, s.device_id, s.agent_type, s.native_id
     FROM notifications n LEFT JOIN sessions s ON s.key = n.session_key
     WHERE n.user_id = ${userId}
       AND (${after === undefined} OR (n.created_at, n.id) < (${after?.createdAt ?? new Date(0)}::timestamptz, ${after?.id ?? ''}))
@@ -191,6 +193,7 @@ export async function listNotifications(
     ...(row.about_device === null ? {} : { deviceId: row.about_device }),
     ...(row.name === null ? {} : { name: row.name }),
     cause: row.cause,
+    ...(row.failure === null ? {} : { failure: row.failure }),
     createdAt: row.created_at.toISOString(),
     state: row.state === 'sent' && row.deliveries?.every(isSuppressed) ? 'suppressed' : row.state,
     ...(row.deliveries === null ? {} : { deliveries: row.deliveries.map(deliveryOf) }),

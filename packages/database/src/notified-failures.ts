@@ -35,6 +35,10 @@ export const failureOf = sql`CASE WHEN d.cause <> 'failed' THEN NULL
   WHEN ses.usage_limit IS NOT NULL THEN jsonb_build_object('kind', 'limit', 'resetsAt', ses.usage_limit->>'resetsAt', 'continues', EXISTS (
     SELECT 1 FROM tasks t WHERE t.session_key = ses.key AND t.state = 'later' AND t.because = 'limit')) END`;
 
+/** The kind of failure of notification `n`, in SQL; also after its cause is over. */
+export const failureKindOf = sql`CASE WHEN n.cause <> 'failed' THEN NULL WHEN ${isAboutRun} THEN 'missed' ELSE (
+  SELECT CASE WHEN t.state = 'expired' THEN 'expired' WHEN t.error_code = 'USAGE_LIMIT' THEN 'limit' END FROM tasks t WHERE t.id = n.task_id) END`;
+
 /** Enqueues a notification about a run of the schedule. Its text stays in the schedule. */
 export async function notifyOfMissed(
   db: Db,

@@ -1,6 +1,7 @@
 /** The noun session: rows → the Session of the protocol, looking up by any id a session ever had, listing, changing. */
 import { type Progress, type Session, type SessionIdParts, parseSessionId } from '@relay/protocol';
 import { eraseSession } from './erase.ts';
+import { move } from './move.ts';
 import { pauseArchived } from './schedules.ts';
 import { sessionJson } from './session-json.ts';
 import { lastTask, line } from './session-status.ts';
@@ -169,7 +170,9 @@ export async function updateSession(
       pinned_at = CASE ${pinned}::boolean WHEN true THEN COALESCE(pinned_at, now()) WHEN false THEN NULL ELSE pinned_at END,
       title_source = CASE WHEN ${title}::text IS NULL THEN title_source ELSE 'user' END
     WHERE key = ${key}`;
-  if (archived === true) await pauseArchived(db, key);
+  if (archived !== true) return;
+  await pauseArchived(db, key);
+  await move(db, 'shelve', sql`t.session_key = ${key}`);
 }
 
 /** Saves the notifications that the owner wants of the session; null: as in the settings. */

@@ -68,6 +68,15 @@ export const taskMoves = {
     writes: 'ended',
     when: 'The relay accepts another message before a message that continues after a limit.',
   },
+  shelve: {
+    from: ['later'],
+    to: 'cancelled',
+    code: 'SESSION_ARCHIVED',
+    writes: 'ended',
+    session: 'withdraw',
+    strands: true,
+    when: 'The user archives the session before the time of the message.',
+  },
   claim: {
     from: ['queued'],
     to: 'sent',

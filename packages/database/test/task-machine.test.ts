@@ -489,7 +489,7 @@ onBoth('the states of tasks', (open) => {
     const { made, ...times } = seen;
     expect(Object.entries(times).filter(([, count]) => count === 0)).toEqual([]);
     // The others need a history, a restore, a question with a name, a deletion, or a message into a turn (apps/gateway/test/steer.test.ts).
-    const steers: MoveName[] = ['release', 'overtake', 'inject', 'land', 'drop', 'requeue', 'stray'];
+    const steers: MoveName[] = ['release', 'overtake', 'shelve', 'inject', 'land', 'drop', 'requeue', 'stray'];
     const others: MoveName[] = [...steers, 'find', 'doubt', 'miss', 'supersede', 'remove', 'erase'];
     expect((Object.keys(taskMoves) as MoveName[]).filter((name) => !made.has(name) && !others.includes(name))).toEqual(
       [],

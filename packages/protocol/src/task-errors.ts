@@ -21,6 +21,8 @@ export const taskErrors = {
     'The agent reached a usage limit. The queue of the session waits until the limit resets or you send a message.',
   OVERTAKEN:
     'Another message continued this session first, so the relay did not send the message that was to continue after the limit.',
+  SESSION_ARCHIVED:
+    'The session was archived before the time of the message, so the relay did not send it. Send it again in a session that is not archived.',
   STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
   PROMPT_SUPERSEDED:
     'The question was closed before the answer reached the daemon, which did not apply it. Read the session for the open questions.',

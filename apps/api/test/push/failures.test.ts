@@ -100,6 +100,16 @@ it('43: pushes a usage limit with the time of its reset', async () => {
   });
 });
 
+it('43: lists these failures in the history, each with its kind', async () => {
+  const { notifications } = (await relay.call('listNotifications', { query: { limit: 10 } })).body;
+  const failures = notifications.filter(({ cause }) => cause === 'failed');
+  expect(failures.map(({ cause, failure, name }) => [cause, failure, name])).toEqual([
+    ['failed', 'limit', undefined],
+    ['failed', 'expired', undefined],
+    ['failed', 'missed', 'Read the logs of the night.'],
+  ]);
+});
+
 it('43: shows the reset in the zone of the quiet hours, and a chosen continuation as such', () => {
   // After midnight in Tokyo, where a German clock has two digits for the hour.
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-03-02T14:00:00Z'));

@@ -67,6 +67,7 @@ async function emptyTree({ git }: Repository): Promise<string> {
 /** The commit of a mark; after a rebase, the newest common commit. */
 async function base({ git, head }: Repository, mark: Mark): Promise<Base | undefined> {
   if (head === undefined || !/^[0-9a-f]{40,64}$/.test(mark.head)) return undefined;
+  if (head === mark.head) return { commit: head, mark, since: mark.at };
   const common = await git(['merge-base', mark.head, head], { timeMs: 2000 }).then(
     (out) => out.toString().trim(),
     () => '',

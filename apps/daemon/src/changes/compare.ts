@@ -84,23 +84,25 @@ export async function changesSince(
   const compared = ['diff', '--raw', '--numstat', '-z', '--no-abbrev', ...shape, '--ignore-submodules=dirty'];
   const ask = (...args: string[]) => git(args, { timeMs: listMs });
   let isCounted = true;
-  const [tracked, others, unmerged] = await Promise.all([
+  const [tracked, listed] = await Promise.all([
     ask(...compared, base, '--').catch((error: unknown) => {
       if (!(error instanceof GitFailure) || error.why !== 'failed') throw error;
       // A partial clone can lack contents. Git then lists files without numbers and moves.
       isCounted = false;
       return ask('diff-index', '--raw', '-z', '--no-abbrev', '--no-renames', '--ignore-submodules=dirty', base, '--');
     }),
-    ask('ls-files', '--others', '--exclude-standard', '-z'),
-    ask('ls-files', '--unmerged', '-z'),
+    // `-t` marks new files with `?`, and the stages of a conflict with `M`.
+    ask('ls-files', '-t', '--others', '--unmerged', '--exclude-standard', '-z'),
   ]);
-  const conflicts = new Set(unmerged.toString('latin1').split('\0').map((entry) => nameOf(entry.slice(entry.indexOf('\t') + 1)).path)); // prettier-ignore
+  const entries = listed.toString('latin1').split('\0').filter(Boolean);
+  const names = entries.filter((entry) => entry.startsWith('? ')).map((entry) => entry.slice(2));
+  const unmerged = entries.filter((entry) => entry.startsWith('M '));
+  const conflicts = new Set(unmerged.map((entry) => nameOf(entry.slice(entry.indexOf('\t') + 1)).path));
   const changes: Found[] = [];
   for (const change of parseChanges(tracked)) {
     if (conflicts.has(change.path)) changes.push({ ...change, change: 'conflict' });
     else if (!(await isTouched(change, isCounted, root, rules))) changes.push(change);
   }
-  const names = others.toString('latin1').split('\0').filter(Boolean);
   const gone = new Map(changes.filter(({ change }) => change === 'delete').map((change) => [change.id, change]));
   for (const [index, name] of names.entries()) {
     const fresh = await newFile(name, index < 500, root, rules);

@@ -1,5 +1,5 @@
 /** The repository around a folder, if all of it lies inside the folders that the user allowed (rules, 25.3). */
-import { readFile, readdir, realpath } from 'node:fs/promises';
+import { readFile, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { findProgram } from '../agents/programs.ts';
 import { type ProjectRules, isAllowed, projectFolder } from '../agents/project.ts';
@@ -61,21 +61,56 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   // No further configuration decides where the repository is.
   const place = [`--git-dir=${own}`, `--work-tree=${real}`];
   const placed = gitIn(real, place, { ceilings, env })!;
-  const line = (...args: string[]) =>
-    placed(args, { timeMs: shortMs }).then(
-      (out) => out.toString().trim() || undefined,
-      () => undefined,
-    );
   // These commands read no file, so no filter can run.
-  const [filters, head, branch, state] = await Promise.all([
+  const [filters, { head, branch }, state] = await Promise.all([
     filtersOf(placed),
-    line('rev-parse', '-q', '--verify', 'HEAD^{commit}'),
-    line('symbolic-ref', '-q', '--short', 'HEAD'),
+    readHeadOf(own, resolve(path, common))
+      .catch(() => undefined)
+      .then((found) => found ?? askHead(placed)),
     stateOf(own),
   ]);
   if (!filters) return { path, note: 'outside' };
   const bound = gitIn(real, [...place, ...filters], { ceilings, env })!;
   return { path: real, repository: { git: bound, logFile: join(own, 'logs', 'HEAD'), head, branch, state } };
+}
+
+type Head = Pick<Repository, 'head' | 'branch'>;
+
+const refBytes = 1024 * 1024;
+const isId = (text: string) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+
+/** The text of a small regular file; empty if it does not exist. */
+async function readSmall(path: string): Promise<string> {
+  const facts = await stat(path).catch(() => undefined);
+  if (facts && (!facts.isFile() || facts.size > refBytes)) throw new Error(`${path} is no small file`);
+  return facts ? (await readFile(path, 'utf8')).trimEnd() : '';
+}
+
+/** The commit and the branch in the files of the repository, without a process. Undefined where git stores them in another way. */
+async function readHeadOf(own: string, common: string): Promise<Head | undefined> {
+  const text = await readSmall(join(own, 'HEAD'));
+  if (isId(text)) return { head: text, branch: undefined };
+  const [, ref = '', branch] = /^ref: (refs\/heads\/([^\s\\~^:?*[]+))$/.exec(text) ?? [];
+  // Tables of references name `refs/heads/.invalid` here.
+  if (branch === undefined || /\.\.|\/\./.test(ref)) return undefined;
+  const loose = await readSmall(join(common, ref));
+  if (loose !== '') return isId(loose) ? { head: loose, branch } : undefined;
+  const lines = (await readSmall(join(common, 'packed-refs'))).split('\n');
+  const head = lines.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0];
+  return head === undefined || isId(head) ? { head, branch } : undefined;
+}
+
+async function askHead(git: Git): Promise<Head> {
+  const line = (...args: string[]) =>
+    git(args, { timeMs: shortMs }).then(
+      (out) => out.toString().trim() || undefined,
+      () => undefined,
+    );
+  const [head, branch] = await Promise.all([
+    line('rev-parse', '-q', '--verify', 'HEAD^{commit}'),
+    line('symbolic-ref', '-q', '--short', 'HEAD'),
+  ]);
+  return { head, branch };
 }
 
 /** Keyed by path: the daemon notices a new version after a restart. */

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileLimits } from '@relay/protocol';
-import { Failure, type FileExchange, type Log, exitCodes, numbered, reasonOf } from '@relay/daemon-kit';
+import { Failure, type FileExchange, type Log, exitCodes, numbered, reasonOf, systemCode } from '@relay/daemon-kit';
 import { type ProjectRules, isAllowed, projectFolder } from '../agents/project.ts';
 
 interface ExchangeOptions {
@@ -32,6 +32,7 @@ interface ExchangeOptions {
   /** Whether files of agents leave the machine. */
   sends: boolean;
   log: Log;
+  platform?: NodeJS.Platform;
 }
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, COPYFILE_EXCL, COPYFILE_FICLONE } = constants;
@@ -39,9 +40,19 @@ const own = '.relay';
 /** Entries of the folder for outgoing files that are looked at. */
 const entriesMax = 1000;
 
-export function exchangeOf({ rules, folder, outside, sends, log }: ExchangeOptions): FileExchange {
+export function exchangeOf(options: ExchangeOptions): FileExchange {
+  const { rules, folder, outside, sends, log, platform = process.platform } = options;
+  /** Keeps the folder out of git. */
+  const ignore = (root: string) =>
+    inFolder(root, [own], { make: true, platform }, (place) => {
+      try {
+        writeFileSync(join(place, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
+      } catch (error) {
+        if (systemCode(error) !== 'EEXIST') throw error;
+      }
+    });
   const copy = (root: string, parts: readonly string[], files: Files): string[] =>
-    inFolder(root, parts, true, (place, path) => {
+    inFolder(root, parts, { make: true, platform }, (place, path) => {
       const made: string[] = [];
       try {
         for (const file of files) made.push(join(path, copyTo(place, file)));
@@ -81,7 +92,7 @@ export function exchangeOf({ rules, folder, outside, sends, log }: ExchangeOptio
     outgoing(projectPath) {
       try {
         const root = rootOf(projectPath, rules);
-        const found = inFolder(root, [own, 'out'], false, stampsIn);
+        const found = inFolder(root, [own, 'out'], { make: false, platform }, stampsIn);
         if (found.size > 0) ignore(root);
         return found;
       } catch {
@@ -99,42 +110,38 @@ function rootOf(projectPath: string, rules: ProjectRules): string {
   return project.directory;
 }
 
-/** Keeps the folder out of git. */
-const ignore = (root: string) =>
-  inFolder(root, [own], true, (place) => {
-    try {
-      writeFileSync(join(place, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  });
-
-/** Where an open folder is: on Linux by its descriptor, so that replacing the folder by a link changes nothing. */
-const placeOf = (handle: number, path: string) => (process.platform === 'linux' ? `/proc/self/fd/${handle}` : path);
-
-/** Calls `use` with the open folder and its path. Throws for a link, and for a folder of another user. */
+/**
+ * Calls `use` with the folder and its path. Throws for a link, and for a folder of another user. On Linux `use` gets the folder by its
+ * descriptor, so that replacing it by a link changes nothing. Other systems name no file by a descriptor, and Windows opens links: there
+ * the check precedes the use.
+ */
 function inFolder<T>(
   root: string,
   parts: readonly string[],
-  make: boolean,
+  { make, platform }: { make: boolean; platform: NodeJS.Platform },
   use: (place: string, path: string) => T,
 ): T {
-  let handle = openSync(root, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
+  const isOpened = platform === 'linux';
+  let handle = isOpened ? openSync(root, O_RDONLY | O_NOFOLLOW | O_DIRECTORY) : -1;
   let path = root;
   try {
     for (const part of parts) {
-      const at = join(placeOf(handle, path), part);
+      const at = isOpened ? `/proc/self/fd/${handle}/${part}` : join(path, part);
       if (make) mkdirUnlessThere(at);
-      const next = openSync(at, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
-      closeSync(handle);
-      handle = next;
+      if (isOpened) {
+        const next = openSync(at, O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
+        closeSync(handle);
+        handle = next;
+      }
       path = join(path, part);
-      if (process.getuid && fstatSync(handle).uid !== process.getuid())
+      const facts = isOpened ? fstatSync(handle) : lstatSync(path);
+      if (!facts.isDirectory()) throw new Failure('FOLDER_UNSAFE', `${part} is not a folder`, exitCodes.failed);
+      if (process.getuid && facts.uid !== process.getuid())
         throw new Failure('FOLDER_UNSAFE', `${part} belongs to another user`, exitCodes.failed);
     }
-    return use(placeOf(handle, path), path);
+    return use(isOpened ? `/proc/self/fd/${handle}` : path, path);
   } finally {
-    closeSync(handle);
+    if (isOpened) closeSync(handle);
   }
 }
 
@@ -142,7 +149,7 @@ function mkdirUnlessThere(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (systemCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -154,7 +161,7 @@ function copyTo(place: string, { name, path }: Files[number]): string {
       copyFileSync(path, join(place, free), COPYFILE_EXCL | COPYFILE_FICLONE);
       return free;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (systemCode(error) !== 'EEXIST') throw error;
     }
   }
 }

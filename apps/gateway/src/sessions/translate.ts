@@ -151,7 +151,7 @@ const isAbsent = (value: unknown): value is null | undefined => value === undefi
 
 /** A question that its daemon names, for apps. Its subject is left out where it is too large to show. */
 export function namedPrompt(asked: Question, now: Date): NamedPrompt {
-  const { uuid, title, kind, options, text, subject, fields, person, expires, digest } = asked;
+  const { uuid, title, kind, options, text, subject, fields, person, reason, expires, digest } = asked;
   const isLarge = JSON.stringify(subject ?? null).length > transcriptLimits.questionBytes;
   return {
     id: uuid,
@@ -162,7 +162,7 @@ export function namedPrompt(asked: Question, now: Date): NamedPrompt {
     ...(isAbsent(text) ? {} : { text }),
     ...(isAbsent(subject) ? {} : { subject: isLarge ? { ...subject, diffs: [] } : subject }),
     ...(isAbsent(fields) ? {} : { fields }),
-    ...(person === true ? { person } : {}),
+    ...(person === true ? { person, ...(isAbsent(reason) ? {} : { reason }) } : {}),
     ...(isAbsent(expires) ? {} : { expires }),
     digest: digest ?? questionDigest(asked),
     at: now.toISOString(),

@@ -13,7 +13,8 @@ export interface Images {
   all: readonly Attached[];
   /** Why the last one was not taken. */
   problem: string | undefined;
-  add: (files: Iterable<File>) => void;
+  /** `machine`: the machine that takes no other files. */
+  add: (files: Iterable<File>, machine?: string) => void;
   /** `add` takes files of any kind. */
   any?: boolean;
   remove: (image: Attached) => void;

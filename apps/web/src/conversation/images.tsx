@@ -53,10 +53,11 @@ export function useImages(): Images {
   };
   useEffect(() => () => now.current.forEach(({ previewUrl }) => URL.revokeObjectURL(previewUrl)), []);
 
-  const addOne = async (file: File) => {
+  const addOne = async (file: File, machine: string | undefined) => {
     const name = file.name === '' ? words.images.one : file.name;
     const refuse = (why: keyof Refusals) => setProblem(words.images[why](name));
     const total = () => now.current.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (machine !== undefined && !file.type.startsWith('image/')) return setProblem(words.images.only(machine));
     if (!types.includes(file.type)) return refuse('invalid');
     if (file.size > limits.bytes) return refuse('tooLarge');
     let dataUrl: string;
@@ -72,10 +73,10 @@ export function useImages(): Images {
   return {
     all,
     problem,
-    add: (files) => {
+    add: (files, machine) => {
       setProblem(undefined);
       void (async () => {
-        for (const file of files) await addOne(file);
+        for (const file of files) await addOne(file, machine);
       })();
     },
     remove: (image) => {
@@ -86,9 +87,9 @@ export function useImages(): Images {
   };
 }
 
-/** For `onPaste`: takes images, and leaves text to the field. */
+/** Takes files, and leaves text to the field. A browser would open a dropped file that nothing takes. */
 const taking = (images: Images, event: SyntheticEvent, from: DataTransfer) => {
-  const files = [...from.files].filter(({ type }) => images.any || type.startsWith('image/'));
+  const files = [...from.files];
   if (files.length === 0) return;
   event.preventDefault();
   images.add(files);

@@ -6,6 +6,7 @@ import type { Device, FieldValues, Prompt, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
 import { loadWords, words } from '../catalogue.ts';
 import { agentName } from '../ui/agents.ts';
+import { useOwnTexts } from './own-question.ts';
 import { type Option, isDestructive, isNo, labelOf, shownOf } from './prompt.ts';
 import { Diffs } from '../transcript/parts/diff-screen.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
@@ -38,7 +39,8 @@ interface QuestionCardProps {
 }
 
 export function QuestionCard(props: QuestionCardProps) {
-  const { session, device, prompt, at, all, onMove, busy, dismissing, onAnswer, onDismiss } = props;
+  const { session, device, at, all, onMove, busy, dismissing, onAnswer, onDismiss } = props;
+  const prompt = useOwnTexts(props.prompt);
   const card = useRef<HTMLElement>(null);
   const shown = useMemo(() => shownOf(prompt), [prompt]);
   const { subject, context } = shown;

@@ -122,6 +122,7 @@ export function FileCard({ uuid, part, drawing }: FileCardProps) {
           <Warning className="i" aria-hidden /> {words.files.canRun}
         </p>
       )}
+      {part.shared === true && <p className="faint">{words.files.shared}</p>}
       {isGone && <Notice>{words.files.gone(device?.name, name)}</Notice>}
       <Problem refusal={get.refusal} />
     </div>

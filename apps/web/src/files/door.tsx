@@ -13,7 +13,9 @@ export function useInlet(device: Device | undefined, images: Images) {
   const files = useRef<FilesHandle>(null);
   const takes = takesImages(device);
   const takesFiles = device?.capabilities.includes('files') === true;
-  const inlet: Images = takesFiles ? { ...images, any: true, add: (all) => files.current?.add(all) } : images;
+  const inlet: Images = takesFiles
+    ? { ...images, any: true, add: (all) => files.current?.add(all) }
+    : { ...images, add: (all) => images.add(all, device?.name) };
   const isOpen = takes || takesFiles;
   return { files, takes, takesFiles, drop: isOpen && dropping(inlet), paste: isOpen ? pasting(inlet) : undefined };
 }

@@ -6,6 +6,7 @@ import type { InboxItem } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
+import { useOwnTexts } from '../conversation/own-question.ts';
 import { type Option, commandOf, fitsCard, isNo, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
 import { useAnswer } from '../conversation/use-answer.ts';
 import { useRooms } from '../rooms.ts';
@@ -135,9 +136,11 @@ export function ItemCard({ item }: { item: InboxItem }) {
 }
 
 /** A question with all of its choices, where all that it is about fits the card. */
-export function QuestionItem({ item }: { item: InboxItem }): ReactNode {
+export function QuestionItem({ item: given }: { item: InboxItem }): ReactNode {
   const now = useNow(20_000);
-  const { prompt, sessionId } = item;
+  const prompt = useOwnTexts(given.prompt);
+  const item = prompt === undefined ? given : { ...given, prompt };
+  const { sessionId } = item;
   const answer = useAnswer(sessionId, prompt);
   const choices = prompt === undefined ? undefined : choicesOf(prompt);
   const place = folderOf(item.projectPath ?? '') || item.deviceName;

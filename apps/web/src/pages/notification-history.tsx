@@ -63,14 +63,14 @@ export function NotificationHistory() {
 }
 
 function Entry({ notification, labels }: { notification: SentNotification; labels: ReadonlyMap<string, string> }) {
-  const { cause, name, sessionId, createdAt, deliveries = [], state } = notification;
+  const { cause, failure, name, sessionId, createdAt, deliveries = [], state } = notification;
   // A newer relay can send kinds unknown here.
   const kinds: Readonly<Record<string, string>> = words.notices.kinds;
   return (
     <li className="card">
       <span className="card-head">
         <span className="card-title">
-          {kinds[cause] ?? words.notices.another}
+          {kinds[failure ?? cause] ?? kinds[cause] ?? words.notices.another}
           {name !== undefined && `: ${name}`}
         </span>
         <span className="card-facts">

@@ -4,6 +4,7 @@ import { ChevronRight } from '../ui/icons.tsx';
 import type { Device, InboxItem, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
+import { useOwnTexts } from '../conversation/own-question.ts';
 import { type Option, commandOf, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
 import { useAnswer } from '../conversation/use-answer.ts';
 import { Snooze } from '../inbox/lazy.ts';
@@ -23,7 +24,7 @@ interface AskCardProps {
 }
 
 export function AskCard({ session, device, item, isLine = false }: AskCardProps) {
-  const { prompt } = session;
+  const prompt = useOwnTexts(session.prompt);
   const answer = useAnswer(session.id, prompt);
   const quick = prompt && quickAnswers(prompt);
   const question = prompt && questionOf(prompt);

@@ -5,6 +5,7 @@ import type { Device, Session } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link, useLocation } from 'wouter';
 import { fullTime, momentOf, shortAgo, words } from '../catalogue.ts';
+import { useOwnTexts } from '../conversation/own-question.ts';
 import { doingNow } from '../ui/doing.ts';
 import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
@@ -17,10 +18,10 @@ import { StateGlyph, rowState } from './state-glyph.tsx';
 import { type Changes, titleOf } from './use-changes.ts';
 import { useSwipe } from './use-swipe.ts';
 
-function lately(session: Session, device: Device | undefined): string {
-  const { status, progress, prompt, lastMessage, title, limit, later } = session;
+function lately(session: Session, device: Device | undefined, asked: string): string {
+  const { status, progress, lastMessage, title, limit, later } = session;
   const state = rowState(session, device);
-  if (state === 'need') return prompt?.prompt ?? '';
+  if (state === 'need') return asked;
   if (state === 'wait' && limit)
     return later ? words.list.continues(momentOf(later.next)) : words.list.limit(momentOf(limit.resetsAt ?? ''));
   if (state === 'fail') return words.list.stopped;
@@ -104,7 +105,8 @@ interface RowProps {
 export function Row({ session, device, isOpen, search, selection, changes }: RowProps) {
   const now = useNow(20_000);
   const state = rowState(session, device);
-  const line = search === '' ? lately(session, device) : withoutMarks(session.lastMessage);
+  const asked = useOwnTexts(session.prompt)?.prompt ?? '';
+  const line = search === '' ? lately(session, device, asked) : withoutMarks(session.lastMessage);
   const hit = hitOf(line, titleOf(session), session.projectPath, search);
   const text = <Marked text={hit.slice(0, 200)} words={search} />;
   const select = () => selection.pick(session.id);

@@ -67,8 +67,13 @@ export function useChanges(): Changes {
       archive: (sessions: readonly Session[]) => {
         // Lists have either the one or the other.
         const isBack = sessions.every(({ archived }) => archived);
-        const text = isBack ? list.unarchivedNow : list.archivedNow;
-        withdraw(isBack ? 'unarchive' : 'archive', sessions, text(one(sessions), sessions.length));
+        const [name, count] = [one(sessions), sessions.length];
+        const dropped = sessions.reduce((sum, { later: waiting }) => sum + (waiting?.count ?? 0), 0);
+        withdraw(
+          isBack ? 'unarchive' : 'archive',
+          sessions,
+          isBack ? list.unarchivedNow(name, count) : list.archivedNow(name, count, dropped),
+        );
       },
       remove: (sessions: readonly Session[]) =>
         withdraw('delete', sessions, list.removed(one(sessions), sessions.length)),

@@ -9,7 +9,7 @@ import { type Mapper, cancelledText } from './mapper.ts';
 
 export type Ending =
   | { type: 'TASK_COMPLETE'; result: string }
-  | { type: 'ERROR'; error: string; code?: string }
+  | { type: 'ERROR'; error: string; code?: string; spent?: number; cap?: number }
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
   | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
 
@@ -105,7 +105,8 @@ export function createEndings({
     // Some agents also report the error of their model as text: both are one item.
     const isShown = last !== undefined && isSameError(last.content, ending.error);
     const uuid = isShown ? last.uuid : randomUUID();
-    const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
+    const { type: _type, error: _error, ...facts } = ending;
+    const part = { kind: 'error', ...facts };
     const turn = talk === undefined ? {} : { turn: talk.turn };
     const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
     const left = talk ? closing(sessionId, talk, 'ended') : [];

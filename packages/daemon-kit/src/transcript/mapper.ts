@@ -172,7 +172,7 @@ export function createMapper(options: MapperOptions): Mapper {
       case 'compaction_update':
         return /^(?:completed)?$/.test(wordsOf(update.status)) ? mark('compacted', wordsOf(update.summary), at) : [];
       case offeredUpdate:
-        return [...endWords(), ...files.offer(recordOf(update.content), at)];
+        return [...endWords(), ...files.offer(update, at)];
       case 'notice': {
         const markText = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
         return markText === '' ? [] : mark('notice', markText, at);

@@ -13,7 +13,7 @@ export function createOfferedFiles(
   const offered = new Set<string>();
 
   /** The file of a content block as an item; no change if it is not kept, or was offered in this turn. */
-  const offer = (block: Fields, at: string | undefined): Change[] => {
+  const offer = (block: Fields, at: string | undefined, more: Fields = {}): Change[] => {
     const key = fileKey(block);
     if (!keep?.file || offered.has(key) || offered.size >= transcriptLimits.offeredFiles) return [];
     const uuid = names.beside('file');
@@ -21,11 +21,13 @@ export function createOfferedFiles(
     if (!file) return [];
     offered.add(key);
     const content = pieceOf('', block).trim() || file.name;
-    return [item(uuid, { role: 'AGENT', content, part: { kind: 'file', ...file } }, at)];
+    return [item(uuid, { role: 'AGENT', content, part: { kind: 'file', ...file, ...more } }, at)];
   };
 
   return {
-    offer,
+    /** A file of the folder for outgoing files. */
+    offer: ({ content, shared }: Fields, at: string | undefined): Change[] =>
+      offer(recordOf(content), at, shared === true ? { shared } : {}),
     /** The files in the content of a call. */
     inCall: ({ content }: Fields, at: string | undefined): Change[] =>
       listOf(content)

@@ -22,6 +22,7 @@ import { attached } from './uploads.ts';
 import { messageSettings } from './settings.ts';
 import {
   QuestionField,
+  QuestionReason,
   Subject,
   itemFields,
   optionKinds,
@@ -77,6 +78,7 @@ export const Prompt = record('Prompt', 'The question of the agent, while the ses
   subject: maybe(Subject),
   fields: maybe(list(QuestionField, 'Fields of a form', { maxItems: transcriptLimits.fields })),
   person: maybe(flag('Only a person can answer; the relay refuses an agent with any scope')),
+  reason: maybe(QuestionReason),
   expires: maybe(text('Deadline for the answer (ISO 8601)', { maxLength: limits.timeCharacters })),
   digest: maybe(
     text('Digest of the question. The relay refuses an answer with another digest', {

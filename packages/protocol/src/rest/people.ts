@@ -19,6 +19,7 @@ import {
 } from '../schema.ts';
 import { pollErrors, type PollError } from '../errors.ts';
 import { notificationCauses } from './causes.ts';
+import { word } from '../transcript/question.ts';
 import { Delivery, maxSubscriptions } from './push.ts';
 
 export const deviceStatuses = ['online', 'offline'] as const;
@@ -225,10 +226,16 @@ export const NotificationList = record('NotificationList', "The user's notificat
       deviceId: maybe(id('The device, for `device_conflict` and `device_allowed`')),
       name: maybe(
         line(
-          'Name of the device or program, for `device_allowed` and `program_allowed`; the change, for `account_changed`',
+          'Name of the device or program, for `device_allowed` and `program_allowed`; the change, for `account_changed`; the schedule, for a missed run',
         ),
       ),
       cause: oneOf(notificationCauses, 'Why'),
+      failure: maybe(
+        word(
+          ['missed', 'expired', 'limit'],
+          'For `failed` that is no error of the agent: a run of a schedule was missed, a message expired, or the agent reached a usage limit',
+        ),
+      ),
       createdAt: time('When it became due'),
       state: oneOf(
         notificationStates,

@@ -12,6 +12,7 @@ export {
   Hunk,
   Question,
   QuestionField,
+  QuestionReason,
   QuestionOption,
   Subject,
   optionKinds,

@@ -145,9 +145,18 @@ export const parts = {
     ),
   }),
   image: part('image', 'ImagePart', 'An image from the agent.', image),
-  file: part('file', 'FilePart', 'A file from the agent.', file),
+  file: part('file', 'FilePart', 'A file from the agent.', {
+    ...file,
+    shared: maybe(
+      Type.Literal(true, {
+        description: 'Several sessions ran in the folder when the file appeared: it can be from another one',
+      }),
+    ),
+  }),
   error: part('error', 'ErrorPart', 'An error, with its text in `content`. Part of the plain list.', {
     code: maybe(line('Code')),
+    spent: maybe(Type.Number({ description: 'With `COST_CAP`: the cost, in dollars' })),
+    cap: maybe(Type.Number({ description: 'With `COST_CAP`: the amount that the person allowed, in dollars' })),
   }),
   mark: part('mark', 'MarkPart', 'A marker for an event between messages.', {
     what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),

@@ -72,6 +72,22 @@ export const QuestionField = record('QuestionField', 'A field of a form.', {
   max: maybe(number('Maximum number, length or count')),
 });
 
+export const QuestionReason = record(
+  'QuestionReason',
+  'Why the daemon itself asks (`person`), so that an app can ask in its own language. The options have the ids `continue`, `raise` and `stop`, or `take`, `wait`, `anyway` and `drop`.',
+  {
+    code: word(
+      ['cap_session', 'cap_day', 'held', 'held_likely', 'held_shared', 'held_foreign'],
+      'Reason: the session, or the sessions of the agent today, cost more than the cap; or another program has the session open: surely, possibly, in a server of several sessions, outside of a terminal',
+    ),
+    spent: maybe(number('Cost so far, in dollars')),
+    next: maybe(number('The amount of `raise`, in dollars')),
+    program: maybe(text('The other program', { maxLength: 200 })),
+    state: maybe(word(['idle', 'busy', 'waiting', 'unknown'], 'Its state')),
+    minutes: maybe(count('Minutes that it has been idle')),
+  },
+);
+
 export const Question = record('Question', 'A question of the agent.', {
   uuid: id('Uuid of its item'),
   title: text('The question', { maxLength: limits.messageBytes }),
@@ -81,6 +97,7 @@ export const Question = record('Question', 'A question of the agent.', {
   subject: maybe(Subject),
   fields: maybe(list(QuestionField, 'Fields of a form', { maxItems: transcriptLimits.fields })),
   person: maybe(flag('The daemon itself asks: an agent cannot answer, whatever its scopes')),
+  reason: maybe(QuestionReason),
   expires: maybe(text('Deadline for the answer (ISO 8601)', { maxLength: limits.timeCharacters })),
   digest: maybe(
     text('First 32 hexadecimal digits of SHA-256 over the JSON of `[title, subject, options]`', { maxLength: 64 }),

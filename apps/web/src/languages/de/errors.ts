@@ -95,6 +95,7 @@ export const words: typeof english = {
       TASK_LOST: 'Der Rechner hat diese Arbeit aus den Augen verloren. Ob sie fertig wurde, ist unbekannt.',
       TASK_EXPIRED: 'Der Rechner kam nicht rechtzeitig online, deshalb wurde das nicht gesendet. Sende es noch einmal.',
       USAGE_LIMIT: 'Der Agent hat ein Nutzungslimit erreicht. Alles oben bleibt erhalten.',
+      SESSION_ARCHIVED: 'Die Sitzung wurde vorher archiviert, darum wurde das nicht gesendet.',
       OVERTAKEN: 'Du hast vorher geschrieben, darum wurde das nicht gesendet.',
       INVALID_FILE: 'Diese Datei lässt sich nicht senden. Entferne sie und füge sie neu hinzu.',
       FILE_TOO_LARGE: 'Dateien können 25 MB groß sein.',

@@ -40,6 +40,7 @@ export const words: typeof english = {
     tooMuch: 'Die Dateien einer Nachricht können zusammen 100 MB groß sein.',
     kind: (ending) => kinds[ending] ?? (ending === '' ? 'Datei' : `${ending.toUpperCase()}-Datei`),
     from: (agent, machine) => `von ${agent === '' ? 'dem Agenten' : agent} auf ${machine}`,
+    shared: 'In diesem Ordner liefen mehrere Sitzungen, die Datei kann auch von einer anderen sein.',
     share: (name) => `${name} teilen`,
     download: 'Herunterladen',
     canRun: 'Kann Code ausführen. Relay öffnet sie nie; speichere sie nur, wenn du sie erwartet hast.',

@@ -65,7 +65,8 @@ export const words: typeof english = {
     remove: 'Löschen',
     removing: 'Wird gelöscht…',
     removed: (title, count) => `${these(title, count)} gelöscht`,
-    archivedNow: (title, count) => `${these(title, count)} archiviert`,
+    archivedNow: (title, count, dropped) =>
+      `${these(title, count)} archiviert${dropped === 0 ? '' : `, ohne ${plural(dropped, { one: '# geplante Nachricht', other: '# geplante Nachrichten' })}`}`,
     unarchivedNow: (title, count) => `${these(title, count)} wiederhergestellt`,
     undo: 'Rückgängig',
     repeats: 'Wiederholt sich',
@@ -185,6 +186,7 @@ export const words: typeof english = {
     remove: (name) => `${name} entfernen`,
     add: 'Bilder hinzufügen, je bis zu 5 MB',
     one: 'Bild',
+    only: (machine) => `${machine} nimmt nur Bilder an. Aktualisiere den Daemon dort.`,
     invalid: (name) => `${name} ist kein gültiges Bild. Speichere es als PNG, JPEG, GIF oder WebP.`,
     tooLarge: (name) => `${name} ist zu groß. Bilder dürfen bis zu 5 MB haben.`,
     unreadable: (name) => `${name} lässt sich nicht lesen.`,

@@ -39,6 +39,9 @@ export const words: typeof english = {
     kinds: {
       needs_you: 'Ein Agent brauchte dich',
       failed: 'Ein Agent ist gescheitert',
+      missed: 'Eine geplante Nachricht wurde verpasst',
+      expired: 'Eine Nachricht wurde nicht gesendet',
+      limit: 'Ein Agent hat sein Limit erreicht',
       unknown: 'Eine Nachricht kam vielleicht nicht an',
       done: 'Ein Agent war fertig',
       device_conflict: 'Zwei Rechner mit einer Registrierung',

@@ -95,6 +95,7 @@ export const words = {
       TASK_LOST: 'The machine lost track of this work. We can’t tell if it finished.',
       TASK_EXPIRED: 'The machine didn’t come online in time, so this wasn’t sent. Send it again.',
       USAGE_LIMIT: 'The agent reached a usage limit. Everything above is kept.',
+      SESSION_ARCHIVED: 'The session was archived first, so this wasn’t sent.',
       OVERTAKEN: 'You wrote first, so this wasn’t sent.',
       INVALID_FILE: 'This file can’t be sent. Remove it and add it again.',
       FILE_TOO_LARGE: 'Files can be 25 MB.',

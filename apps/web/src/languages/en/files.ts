@@ -38,6 +38,7 @@ export const words = {
     tooMuch: 'The files of a message can be 100 MB together.',
     kind: (ending: string) => kinds[ending] ?? (ending === '' ? 'File' : `${ending.toUpperCase()} file`),
     from: (agent: string, machine: string) => `from ${agent === '' ? 'the agent' : agent} on ${machine}`,
+    shared: 'Several sessions ran in this folder, so the file can be from another one.',
     share: (name: string) => `Share ${name}`,
     download: 'Download',
     canRun: 'Can run code. Relay never opens it; save it only if you expected it.',

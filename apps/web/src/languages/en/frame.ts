@@ -66,7 +66,8 @@ export const words = {
     remove: 'Delete',
     removing: 'Deleting…',
     removed: (title: string | undefined, count: number) => `Deleted ${these(title, count)}`,
-    archivedNow: (title: string | undefined, count: number) => `Archived ${these(title, count)}`,
+    archivedNow: (title: string | undefined, count: number, dropped: number) =>
+      `Archived ${these(title, count)}${dropped === 0 ? '' : `. Without ${plural(dropped, { one: '# message for later', other: '# messages for later' })}`}`,
     unarchivedNow: (title: string | undefined, count: number) => `Unarchived ${these(title, count)}`,
     undo: 'Undo',
     repeats: 'Repeats',
@@ -179,6 +180,7 @@ export const words = {
     remove: (name: string) => `Remove ${name}`,
     add: 'Add images, up to 5 MB each',
     one: 'Image',
+    only: (machine: string) => `${machine} takes images only. Update its daemon.`,
     invalid: (name: string) => `${name} isn’t a valid image. Save it as PNG, JPEG, GIF or WebP.`,
     tooLarge: (name: string) => `${name} is too large. Images can be up to 5 MB.`,
     unreadable: (name: string) => `${name} can’t be read.`,

@@ -38,6 +38,9 @@ export const words = {
     kinds: {
       needs_you: 'An agent needed you',
       failed: 'An agent failed',
+      missed: 'A scheduled message was missed',
+      expired: 'A message was not sent',
+      limit: 'An agent reached its limit',
       unknown: 'A message may not have arrived',
       done: 'An agent finished',
       device_conflict: 'Two machines used one registration',

@@ -151,9 +151,11 @@ export interface QuestionShape {
         at: string;
         by: string | undefined;
         isNo: boolean;
-        option: { label: string; kind?: string } | undefined;
+        option: { id: string; label: string; kind?: string } | undefined;
       }
     | undefined;
+  /** Why its daemon asks. */
+  reason: Question['reason'];
 }
 /** A question that is closed, or has a card already: one line. */
 export function questionOf(part: unknown): QuestionShape {
@@ -174,12 +176,13 @@ export function questionOf(part: unknown): QuestionShape {
     state: textOf(state) ?? '',
     command: textOf(fieldsOf(asked.subject)['command']),
     answer: given && {
-      option: chosen && with_<{ label: string; kind?: string }>({ label: chosen.label, kind: chosen.kind }),
+      option: chosen && with_<{ id: string; label: string; kind?: string }>(chosen),
       isNo: chosen?.kind?.startsWith('reject') === true,
       text: chosen?.label ?? textOf(given['text']) ?? textOf(given['option']) ?? '',
       at: textOf(given['at']) ?? '',
       by: textOf(given['by']),
     },
+    reason: typeof fieldsOf(asked.reason)['code'] === 'string' ? asked.reason : undefined,
   };
 }
 

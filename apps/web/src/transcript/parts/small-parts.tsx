@@ -15,6 +15,7 @@ import { Check, ChevronRight, CircleCheck, Clock } from '../../ui/icons.tsx';
 import { fullTime, loadWords, timeOf, words } from '../../catalogue.ts';
 import { loadedLater } from '../../ui/loaded-later.tsx';
 import type { Item } from '@relay/protocol';
+import { useOwnTexts } from '../../conversation/own-question.ts';
 import { CopyButton } from '../markdown/copy-button.tsx';
 import { useImage } from '../contents.ts';
 import { Markdown } from '../markdown/markdown.tsx';
@@ -195,7 +196,11 @@ const entryOf = (table: Readonly<Record<string, string>>, word: string): string 
   Object.hasOwn(table, word) ? table[word] : undefined;
 
 /** A question that has its answer, or can no longer get one. */
-export function AskedLine({ question: { title, state, answer } }: { question: QuestionShape }) {
+export function AskedLine({ question }: { question: QuestionShape }) {
+  const { state, answer, reason } = question;
+  const own = useOwnTexts({ prompt: question.title, options: answer?.option ? [answer.option] : [], reason });
+  const title = own.prompt;
+  const text = own.options[0]?.label ?? answer?.text ?? '';
   if (answer)
     return (
       <Note
@@ -206,7 +211,7 @@ export function AskedLine({ question: { title, state, answer } }: { question: Qu
           </span>
         }
       >
-        <strong>{answer.text === '' ? words.question.answered : `${answer.text}:`}</strong> {title}
+        <strong>{text === '' ? words.question.answered : `${text}:`}</strong> {title}
       </Note>
     );
   return (
