@@ -66,7 +66,7 @@ export const words: typeof english = {
     removing: 'Wird gelöscht…',
     removed: (title, count) => `${these(title, count)} gelöscht`,
     archivedNow: (title, count, dropped) =>
-      `${these(title, count)} archiviert${dropped === 0 ? '' : `, ohne ${plural(dropped, { one: '# geplante Nachricht', other: '# geplante Nachrichten' })}`}`,
+      `${these(title, count)} archiviert${dropped === 0 ? '' : `. ${plural(dropped, { one: '# geplante Nachricht', other: '# geplante Nachrichten' })} verworfen`}`,
     unarchivedNow: (title, count) => `${these(title, count)} wiederhergestellt`,
     undo: 'Rückgängig',
     repeats: 'Wiederholt sich',

@@ -67,7 +67,7 @@ export const words = {
     removing: 'Deleting…',
     removed: (title: string | undefined, count: number) => `Deleted ${these(title, count)}`,
     archivedNow: (title: string | undefined, count: number, dropped: number) =>
-      `Archived ${these(title, count)}${dropped === 0 ? '' : `. Without ${plural(dropped, { one: '# message for later', other: '# messages for later' })}`}`,
+      `Archived ${these(title, count)}${dropped === 0 ? '' : `. ${plural(dropped, { one: '# message for later was', other: '# messages for later were' })} cancelled`}`,
     unarchivedNow: (title: string | undefined, count: number) => `Unarchived ${these(title, count)}`,
     undo: 'Undo',
     repeats: 'Repeats',
