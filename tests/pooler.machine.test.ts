@@ -7,7 +7,7 @@ import { type Cluster, connectApp, connectDaemon, runProgram, startCluster } fro
 import { describeWith } from '@relay/testing/needs';
 
 const setClocks =
-  /ALTER ROLE relay SET statement_timeout = .*ALTER ROLE relay SET idle_in_transaction_session_timeout = .*ALTER ROLE relay SET jit = off/;
+  /ALTER ROLE relay SET statement_timeout = .*ALTER ROLE relay SET idle_in_transaction_session_timeout = .*ALTER ROLE relay SET jit = off.*ALTER ROLE relay SET enable_mergejoin = off/;
 
 describeWith(['postgresql', 'redis-server', 'pgbouncer'], 'instances behind PgBouncer with its defaults', () => {
   describe.each(['session', 'transaction'] as const)('in %s mode', (pooler) => {

@@ -17,19 +17,14 @@ import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
 import { statementNames } from './statement-names.ts';
 import { type OnInboxRaised, raisedInboxes } from './raised-inboxes.ts';
+import { planSettings } from './plan-settings.ts';
 import { isUnavailable } from './unavailable.ts';
 import { writability } from './writability.ts';
 
 const healthTimeoutMs = 2_000;
 const closeTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
-/** PostgreSQL compiles a statement when it overestimates the cost, and compiling takes seconds where the statement takes milliseconds. */
-const noJit = 'SET jit = off';
-/**
- * Statements find their rows by an index, and lists read an index in its order. A connection keeps the plan of each statement, and a plan that it
- * made while a table was small would read all of that table, or of a person, for as long as the connection lasts.
- */
-const byIndex = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((way) => `SET enable_${way} = off`).join('; ');
+const plansOff = planSettings.map((name) => `SET ${name} = off`).join('; ');
 const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
 /**
@@ -170,7 +165,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
       const idleMs = 2 * transactionOptions.timeout;
       await client
         .query(
-          `SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}; ${noJit}; ${byIndex}`,
+          `SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}; ${plansOff}`,
         )
         .catch((error: unknown) => Promise.reject(unreachable(error)));
     },
@@ -195,7 +190,7 @@ export async function migratePostgres(
   client.on('error', () => {}); // the running query fails too
   try {
     await client.connect();
-    await client.query(noJit);
+    await client.query('SET jit = off');
     return await migrate(client, options);
   } catch (error) {
     if (error instanceof DatabaseError) throw error;

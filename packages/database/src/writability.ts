@@ -3,6 +3,7 @@
  * disk.
  */
 import type pg from 'pg';
+import { planSettings } from './plan-settings.ts';
 
 const roomBytes = 256 * 1024;
 
@@ -15,9 +16,9 @@ interface Writability {
 
 /** The warning about a session without the settings that our sessions make: a pooler lends others. */
 const unset =
-  'Sessions of PostgreSQL have no statement_timeout or no idle_in_transaction_session_timeout, or have jit on. Behind a pooler in transaction mode set them ' +
-  "for the role: ALTER ROLE relay SET statement_timeout = '30s'; ALTER ROLE relay SET idle_in_transaction_session_timeout = '20s'; " +
-  'ALTER ROLE relay SET jit = off.';
+  'Sessions of PostgreSQL lack settings of the relay. Behind a pooler in transaction mode set them for the role: ' +
+  "ALTER ROLE relay SET statement_timeout = '30s'; ALTER ROLE relay SET idle_in_transaction_session_timeout = '20s'; " +
+  `${planSettings.map((name) => `ALTER ROLE relay SET ${name} = off`).join('; ')}.`;
 
 /** `onWarning` gets a warning once, at the first probe that finds a session without our settings. */
 export function writability(pool: pg.Pool, onWarning?: (message: string) => void): Writability {
@@ -32,7 +33,7 @@ export function writability(pool: pg.Pool, onWarning?: (message: string) => void
       const { rows } = await pool.query<{ frozen: boolean; set: boolean }>(
         `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS frozen,
            current_setting('statement_timeout') <> '0' AND current_setting('idle_in_transaction_session_timeout') <> '0'
-             AND current_setting('jit') = 'off' AS set`,
+             AND ${planSettings.map((name) => `current_setting('${name}') = 'off'`).join(' AND ')} AS set`,
       );
       if (rows[0]?.frozen) throw new Error('The database is read-only.');
       if (rows[0]?.set === false && !warned) {
