@@ -10,6 +10,8 @@ import {
 } from '@relay/testing';
 import { applyFacts, withDevice } from '@relay/database';
 import { wantsPostgres } from '@relay/testing/database';
+import { passesReport } from '../src/frames/frame-handler.ts';
+import { answerTypes } from '../src/history/questions.ts';
 import { reportFacts } from '../src/sessions/translate.ts';
 import { counted, end, idOf, messageIn, readSession, run, sessionIn, tick } from './conversation.ts';
 
@@ -273,6 +275,12 @@ describe('report_sessions', () => {
 });
 
 describe('report_sessions, while it waits to be written', () => {
+  it('lets each answer of the daemon pass, and no status', () => {
+    const passes = (type: string) => passesReport(JSON.stringify({ type }), '{"type":"report_sessions","sessions":[]}');
+    expect(answerTypes.filter((type) => !passes(type))).toEqual([]);
+    expect(passes('status')).toBe(false);
+  });
+
   it('lets the texts of a running task pass', async () => {
     // Disable sweeps, after which the relay would read the session again: this database has one connection, which the
     // test holds.

@@ -8,6 +8,7 @@ import type { Inbound } from './inbound.ts';
 import { createLargeFrames } from './large-frames.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { outlast } from '../connection/outage.ts';
+import { answerTypes } from '../history/questions.ts';
 
 interface FrameHandlerDeps {
   inbound: Inbound;
@@ -24,8 +25,7 @@ export type FrameHandler = (connection: DaemonConnection, text: string) => void 
  * Frames that can pass a report: they neither need its result nor change rows that it would overwrite. Other frames,
  * such as `status`, wait.
  */
-const passing =
-  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|agent_settings|content|context|search|desk)_response|file_result|force_quit_result)"/;
+const passing = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*"(?:event|${answerTypes.join('|')})"`);
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 
 /** A digest of more would hold up others: such a report waits for its turn. */
