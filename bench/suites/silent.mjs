@@ -6,8 +6,8 @@ import { names, startAll } from '../systems/all.mjs';
 
 const daemons = 6_000;
 const window = 64;
-/** As long as the relay waits between two pings: each round has one of each daemon. */
-const roundMs = 30_000;
+/** Each round has two pings of each daemon and three renewals of its lease. */
+const roundMs = 60_000;
 
 export async function silent({ rounds, progress, folder, share, profile, before }) {
   const count = Math.ceil(daemons * share);
@@ -20,7 +20,7 @@ export async function silent({ rounds, progress, folder, share, profile, before 
     }
     // The first pings release the garbage of connecting.
     for (let round = 0; round <= rounds; round += 1) {
-      progress(round === 0 ? 'at rest for half a minute' : `round ${round} of ${rounds}`);
+      progress(round === 0 ? 'at rest for a minute' : `round ${round} of ${rounds}`);
       const started = [];
       for (const { name, system } of systems) started.push({ name, read: startCpu(await system.groups()) });
       const startedAt = performance.now();
