@@ -4,6 +4,13 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RelayProcess, startFieldDaemon, startRelayProcess } from '@relay/testing';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { prompt } from './acp-rows.ts';
 import { acpScene } from './acp-scene.ts';
 import { type TestAgent, connectAgent } from './mcp-scene.ts';
 
@@ -167,3 +174,35 @@ describe('the tools', () => {
 });
 
 const pick = ({ sessionId, taskId }: Record<string, unknown>) => ({ sessionId, taskId });
+
+/** Runs `relay`, the built program, and returns what it prints. */
+async function runRelay(...args: string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-cli-'));
+  try {
+    const program = fileURLToPath(new URL('../apps/cli/dist/bundle.js', import.meta.url));
+    const login = { RELAY_CLI_URL: relay.apis[0]!.url, RELAY_CLI_TOKEN: relay.token('alice') };
+    const env = { ...process.env, ...login, RELAY_CLI_CONFIG_DIR: folder };
+    return (await promisify(execFile)(process.execPath, [program, ...args], { env })).stdout;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+it('43, 1.3: a default of the machine holds in sessions of an agent, an ACP client and the command line', async () => {
+  const { deviceId, folder } = await scene.machine(relay);
+  const agent = await connectAgent(relay);
+  const begin = async () => {
+    const { value } = await agent.tool('start_session', { deviceId, message: 'settings', projectPath: folder });
+    return (await agent.ended(pick(value)))['result'];
+  };
+  expect(await begin()).toBe('ask large low');
+  const body = { id: 'effort', value: 'high' };
+  expect((await relay.call('changeDeviceSetting', { params: { id: deviceId }, body })).status).toBe(200);
+  expect(await begin()).toBe('ask large high');
+  const { agent: editor, said } = await scene.relayAcp(relay, deviceId);
+  const { sessionId } = await editor.request('session/new', { cwd: folder, mcpServers: [] });
+  await editor.request('session/prompt', prompt(sessionId, 'settings'));
+  expect(said(sessionId)).toBe('ask large high');
+  expect(await runRelay('new', deviceId, 'settings', '--watch')).toContain('ask large high');
+  await agent.close();
+});
