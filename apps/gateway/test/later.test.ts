@@ -78,6 +78,17 @@ describe('a message with a time', () => {
     expect((await relay.call('listLater', {})).body.tasks).toEqual([]);
   });
 
+  it('3.9: reaches a plain daemon as an ordinary message', async () => {
+    const id = await idleSession(relay, daemon, app, name());
+    const ordinary = await say(relay, id, 'now');
+    const frame = await resumed(ordinary);
+    await end(daemon, app, ordinary);
+    const taskId = await later(id, 'then');
+    await comeDue(taskId);
+    expect(await resumed(taskId)).toEqual({ ...frame, task_id: taskId, message: 'then' });
+    await end(daemon, app, taskId);
+  });
+
   it('never answers a question, and waits behind it', async () => {
     const { taskId, id } = await run(relay, daemon, app, name());
     const delayed = await later(id, 'later');

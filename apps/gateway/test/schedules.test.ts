@@ -77,6 +77,30 @@ describe('a schedule', () => {
     );
   });
 
+  it('3.9: reaches a plain daemon as an ordinary task, whose limit is an ordinary error', async () => {
+    const { body: ordinary } = await relay.call('createSession', {
+      body: { deviceId: daemon.deviceId, message: 'ordinary' },
+    });
+    const frame = await started('ordinary');
+    finish(ordinary.taskId);
+    const schedule = await created();
+    await comeDue(schedule.id);
+    const { task_id: taskId, instruction, ...rest } = await started(schedule.message);
+    expect({ taskId, instruction, ...rest }).toEqual({
+      taskId: expect.any(String) as unknown,
+      instruction: schedule.message,
+      type: frame.type,
+    });
+    expect(Object.keys(rest)).toEqual(Object.keys(frame).filter((key) => key !== 'task_id' && key !== 'instruction'));
+    daemon.event(taskId as string, 'SESSION_STARTED', { session_id: `repeated-${++native}` });
+    daemon.event(taskId as string, 'ERROR', { error: 'You have reached your usage limit.' });
+    const { error } = await until(async () => {
+      const task = await readTask(relay, taskId as string);
+      return task.state === 'failed' ? task : undefined;
+    });
+    expect(error).toEqual({ code: 'AGENT_ERROR', error: 'You have reached your usage limit.' });
+  });
+
   it('continues one session, and leaves a time out while that asks', async () => {
     const id = await idleSession(relay, daemon, app, `same-${++number}`);
     const schedule = await created({ sessionId: id });
