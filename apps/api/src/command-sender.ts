@@ -11,7 +11,7 @@ const repeatMs = 1000;
 const patienceMs = 60_000;
 const maxWaiting = 10_000;
 
-export interface CommandSender {
+interface CommandSender {
   /** Sends a command once, and again while its arrival is uncertain. Never throws. */
   sendCommand(this: void, deviceId: string, command: Command): void;
   /** Stops all retries. */

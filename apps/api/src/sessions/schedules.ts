@@ -16,7 +16,6 @@ import {
   isTooOften,
   listRuns,
   nextTimes,
-  readSchedules,
   readSessions,
   removeSchedule,
   runSchedule as makeRun,
@@ -137,9 +136,6 @@ export async function readSchedule({ database }: Operations, userId: string, id:
   if (!schedule) throw missing();
   return schedule;
 }
-
-export const listSchedules = ({ database }: Operations, userId: string): Promise<Schedule[]> =>
-  readSchedules(database, userId);
 
 /** Runs `work` under the lock of the device of a schedule. @throws RelayError SCHEDULE_NOT_FOUND */
 async function withSchedule<T>(

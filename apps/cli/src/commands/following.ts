@@ -14,7 +14,7 @@ import { type ReadingOptions, linesOf } from './messages.ts';
 type FollowingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
 /** Returns 0 if the user stopped it, or the task completed or waits; 1 if the task failed; 4 if the session is gone; 130 if interrupted. */
-export async function followSession(
+async function followSession(
   { terminal, relay, json }: Context,
   { heading, thoughts, full, ...wish }: FollowingWish,
 ): Promise<number> {

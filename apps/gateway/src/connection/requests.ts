@@ -29,7 +29,7 @@ export interface EarlierPage {
 /** Gets the reply, and the text that follows its head. */
 export type Waiter = (reply: Reply, rest?: string) => void;
 
-export interface DaemonRequest<Q> {
+interface DaemonRequest<Q> {
   readonly question: Q;
   /** The type of the frame that answers it. */
   readonly answer: string;

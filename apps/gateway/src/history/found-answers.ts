@@ -32,7 +32,7 @@ export interface FoundAnswerDeps {
   notify: () => void;
 }
 
-export interface FoundAnswers {
+interface FoundAnswers {
   /** An open task completed with this answer. */
   complete(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
   /** As `complete`, for a task that was already settled as unknown or lost. */

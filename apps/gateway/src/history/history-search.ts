@@ -40,7 +40,7 @@ interface CompletionOptions {
 }
 
 /** Each returns immediately and never throws. */
-export interface HistorySearch {
+interface HistorySearch {
   /** Does nothing while a search with the same or more evidence is under way. */
   completion(connection: DaemonConnection, taskId: string, options?: CompletionOptions): void;
   /** Does nothing while a search is under way. */

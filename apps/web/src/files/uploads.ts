@@ -11,7 +11,7 @@ export interface Upload extends KeptFile {
 
 export const fileLimits = { files: 10, bytes: 25 * 1024 * 1024, allBytes: 100 * 1024 * 1024 };
 
-export interface Uploads {
+interface Uploads {
   list: () => readonly Upload[];
   subscribe: (changed: () => void) => () => void;
   add: (file: File) => void;

@@ -3,7 +3,7 @@
 const at = (now: Date, days: number, hours: number) =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hours);
 
-export interface Offered {
+interface Offered {
   name: 'hour' | 'tonight' | 'tomorrow' | 'reset';
   at: Date;
 }

@@ -19,7 +19,7 @@ import {
 } from '../schema.ts';
 import { MessageSetting, settingLimits } from './settings.ts';
 
-export const runStates = ['started', 'done', 'asked', 'failed', 'missed', 'skipped', 'cancelled'] as const;
+const runStates = ['started', 'done', 'asked', 'failed', 'missed', 'skipped', 'cancelled'] as const;
 
 export const ScheduleRun = record('ScheduleRun', 'A time of a schedule.', {
   dueAt: time('Its time'),
