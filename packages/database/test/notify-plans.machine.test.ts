@@ -32,7 +32,7 @@ onPostgres('ten thousand deliveries of one person beside those of 500 others', (
     },
     {
       name: 'a claim of notifications',
-      most: 2_500,
+      most: 2_800,
       work: (db) => claimNotifications(db, { limit: 100, afterUser: '', pauseMs: 1_000 }),
     },
     { name: 'the sweep of deliveries', most: 1_000, work: (db) => sweepDeliveries(db) },
