@@ -27,7 +27,8 @@ onBoth('schedules', (open) => {
   const add = async (deviceId: string, message: string, cron = '0 4 1 1 *') => {
     const about = { ownerId: 'user-1', deviceId, program: null };
     const id = await withDevice(database, deviceId, (tx) => addSchedule(tx, about, { ...fields, message, cron }));
-    await database.sql.execute`UPDATE schedules SET next_at = now() WHERE id = ${id}`;
+    // Not now(): the column rounds to milliseconds, so that could be in the future.
+    await database.sql.execute`UPDATE schedules SET next_at = now() - interval '1 second' WHERE id = ${id}`;
     return id;
   };
   const fire = (deviceId: string, after?: (tx: Db, found: DeviceLock) => Promise<void>) =>
