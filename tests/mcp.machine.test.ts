@@ -175,7 +175,7 @@ describe('the tools', () => {
 
 const pick = ({ sessionId, taskId }: Record<string, unknown>) => ({ sessionId, taskId });
 
-/** Runs `relay`, the built program, and returns what it prints. */
+/** Runs `relay`, the built program, and returns its output. */
 async function runRelay(...args: string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'relay-cli-'));
   try {
