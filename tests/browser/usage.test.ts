@@ -196,7 +196,7 @@ describeWith('chromium', '§2: usage', () => {
       put(item('over', 9, { kind: 'error', code: 'COST_CAP', spent: 30.1, cap: 20 }, 'Stopped at about $30.10.')),
     ]);
     daemon.event(next, 'ERROR', { error: 'Stopped at about $30.10.', code: 'COST_CAP', message_uuid: 'over' });
-    await person.page.getByText('Bei etwa 30,10 $ gestoppt, der Hälfte mehr als deinen 20 $.').waitFor();
+    await person.page.getByText('Bei etwa 30,10 $ gestoppt, dem Eineinhalbfachen deiner Grenze von 20 $.').waitFor();
     await tab.getByText('Bei etwa 30,10 $ gestoppt').waitFor();
     await tab.close();
     const asked = person.page.locator('[data-kind=question]');

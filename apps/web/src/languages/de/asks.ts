@@ -7,7 +7,7 @@ export const words: typeof english = {
   asks: {
     session: (spent) => `Diese Sitzung hat etwa ${spent} gekostet. Weitermachen?`,
     day: (spent) => `Die Sitzungen dieses Agenten auf diesem Rechner haben heute etwa ${spent} gekostet. Weitermachen?`,
-    capped: (spent, cap) => `Bei etwa ${spent} gestoppt, der Hälfte mehr als deinen ${cap}.`,
+    capped: (spent, cap) => `Bei etwa ${spent} gestoppt, dem Eineinhalbfachen deiner Grenze von ${cap}.`,
     held: (program, state, minutes) =>
       `Diese Sitzung ist am Rechner offen (${program}${state === 'idle' ? `, seit ${minutes} min untätig` : (doing[state] ?? '')}). Dort schließen und senden?`,
     likely: (program) => `Diese Sitzung ist vielleicht am Rechner offen (${program}). Senden, sobald sie dort zu ist?`,
