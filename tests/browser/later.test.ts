@@ -106,6 +106,26 @@ describeWith('chromium', 'a message for a later time', () => {
     await person.page.getByText('No messages to send later.').waitFor();
   });
 
+  it('26.30: is cancelled when its session is archived, and the page names it', async () => {
+    const { page } = person;
+    await person.goto('/sessions');
+    await page.locator('.side').getByText('Look around').first().click();
+    await field().fill('Too late');
+    await page.keyboard.press('Control+Shift+L');
+    await page.getByRole('dialog', { name: 'Send later' }).getByRole('button', { name: 'In 1 hour' }).click();
+    await chips().getByText('Too late').waitFor();
+    const row = page.locator('.side li').filter({ hasText: 'Look around' });
+    await row.hover();
+    await row.getByRole('button', { name: 'More for Look around' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).filter({ visible: true }).click();
+    await page.getByText(/1 message for later was cancelled/).waitFor();
+    const isWhole = page.locator('.toast .grow').evaluate((text) => text.scrollWidth <= text.clientWidth);
+    expect(await isWhole).toBe(true);
+    await person.picture('later-archived');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await row.waitFor();
+  });
+
   it('continues at the reset of a usage limit, ahead of the queue, and its card can be closed', async () => {
     const { page } = person;
     await person.goto('/sessions/new');

@@ -70,7 +70,7 @@ export const Foot = ({ devices, children }: { devices: readonly Device[]; childr
 /** A change that can be taken back for a while. */
 export const UndoToast = ({ text, onUndo }: { text: string; onUndo: () => void }) => (
   <div className="toast" role="status">
-    <span className="grow cut">{text}</span>
+    <span className="grow">{text}</span>
     <button type="button" className="small" onClick={onUndo}>
       {words.list.undo}
     </button>
