@@ -55,7 +55,8 @@ export function roomOf(path) {
   const nested = ['apps', 'packages', 'docs'].includes(parts[0]) && parts.length > 2;
   const folder = parts.length === 1 ? 'top' : parts.slice(0, nested ? 2 : 1).join('/');
   if (path.endsWith('.md')) return `${folder} documents`;
-  if (!/(?<!\.d)\.(?:tsx?|[cm]?js|ya?ml|sh)$/.test(path)) return undefined;
+  if (!/(?<!\.d)\.(?:tsx?|[cm]?js|ya?ml|sh|env|example|prisma|cfg)$|(?:^|\/)(?:Dockerfile|docker\/relay)$/.test(path))
+    return undefined;
   return isTest(path) && folder !== 'tests' ? `${folder} tests` : folder;
 }
 
@@ -91,7 +92,7 @@ function* marked(text) {
 /** The text of each line of a file; empty for lines without comments, titles or prose. */
 function sentences(path, text) {
   if (path.endsWith('.md')) return prose(text);
-  return /\.(?:ya?ml|sh)$/.test(path) ? marked(text) : comments(text, isTest(path));
+  return /\.(?:[tj]sx?|[cm]js|prisma)$/.test(path) ? comments(text, isTest(path)) : marked(text);
 }
 
 /** The length of a text, and the lines of each habit, once per occurrence. */
