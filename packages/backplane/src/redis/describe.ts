@@ -39,7 +39,7 @@ const kindNames: Readonly<Record<string, string>> = {
   t: 'newest offsets',
   n: 'newest versions',
   s: 'subscribers',
-  o: 'said once',
+  o: 'once-only marks',
   v: 'values',
   k: 'counters',
 };
