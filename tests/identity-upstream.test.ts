@@ -13,21 +13,27 @@ let corp: OpenIdProvider;
 let relay: TestRelay;
 let closers: (() => Promise<void>)[] = [];
 
-beforeEach(async () => {
-  corp = await startOpenIdProvider({
+async function startCorp(clientSecret: string, port?: number): Promise<OpenIdProvider> {
+  const provider = await startOpenIdProvider({
     configuration: {
       clients: [
         {
           client_id: 'relay',
-          client_secret: secret,
+          client_secret: clientSecret,
           token_endpoint_auth_method: 'client_secret_post',
           redirect_uris: [`${publicUrl}/auth/callback/corp`],
         },
       ],
       pkce: { required: () => true },
     },
+    ...(port === undefined ? {} : { port }),
   });
-  corp.people.set('alice', { email: 'Alice@Example.com', name: 'Alice' });
+  provider.people.set('alice', { email: 'Alice@Example.com', name: 'Alice' });
+  return provider;
+}
+
+beforeEach(async () => {
+  corp = await startCorp(secret);
   closers = [() => corp.close()];
 });
 afterEach(async () => {
@@ -82,6 +88,35 @@ const me = async (browser: Browser) => (await browser.send('GET', '/auth/relay/m
 const errorOf = (where: URL) => [where.pathname, where.searchParams.get('error')];
 
 describe('an upstream provider', () => {
+  it('45: gets another client secret at the next start, and keeps accounts and sign-ins', async () => {
+    const successor = 'the successor of that secret';
+    const {
+      database,
+      config: { authSecret },
+    } = await begin();
+    const before = new Browser(relay);
+    await signIn(before);
+    const alice = await me(before);
+
+    const port = Number(new URL(corp.issuer).port);
+    await corp.close();
+    corp = await startCorp(successor, port);
+    const refused = await signIn(new Browser(relay));
+    expect(errorOf(refused)).toEqual(['/error', 'invalid_code']);
+
+    relay = await startRelay({
+      identity: true,
+      database,
+      config: { publicUrl, authSecret, authUpstream: upstream({ clientSecret: successor }) },
+    });
+    closers.push(() => relay.stop());
+    before.relay = relay;
+    expect(await me(before)).toEqual(alice);
+    const after = new Browser(relay);
+    expect((await signIn(after)).pathname).toBe('/devices');
+    expect((await me(after)).id).toBe(alice.id);
+  });
+
   it('is offered on the sign-in page, without any secret', async () => {
     await begin();
     const { body } = await new Browser(relay).send('GET', '/auth/relay/status');

@@ -31,7 +31,8 @@ export interface SignInRelay extends RelayAddress {
 }
 
 export class Browser {
-  readonly relay: SignInRelay;
+  /** Another start of the same relay can take its place; the cookies stay. */
+  relay: SignInRelay;
   readonly cookies = new Map<string, string>();
   /** The instance that answers; a round robin turns it. */
   api = 0;
