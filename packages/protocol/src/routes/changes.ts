@@ -1,5 +1,4 @@
 /** The rows of `routes` about files of a session; its daemon answers them. */
-import { endpoints } from '../endpoints.ts';
 import { ChangeList, FileDiff, FileList, FilePiece, changeLimits, scopeName } from '../rest/changes.ts';
 import { Type, count, id, limits, maybe, oneOf, text } from '../schema.ts';
 
@@ -17,7 +16,9 @@ const errors = [
 
 export const changeRoutes = {
   readChanges: {
-    ...endpoints.readChanges,
+    method: 'GET',
+    path: '/api/sessions/:id/changes',
+    credential: 'user',
     summary: 'The changed files, from the daemon',
     scope: 'sessions:read',
     limit: 'files',
@@ -31,7 +32,9 @@ export const changeRoutes = {
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE'],
   },
   readDiff: {
-    ...endpoints.readDiff,
+    method: 'GET',
+    path: '/api/sessions/:id/changes/diff',
+    credential: 'user',
     summary: 'The diff of one file, from the daemon',
     scope: 'sessions:read',
     limit: 'files',
@@ -45,7 +48,9 @@ export const changeRoutes = {
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE', 'FILE_NOT_FOUND', 'FILE_HIDDEN'],
   },
   listFiles: {
-    ...endpoints.listFiles,
+    method: 'GET',
+    path: '/api/sessions/:id/files',
+    credential: 'user',
     summary: 'The entries of a folder of the session, or files by name, from the daemon',
     scope: ['sessions:read', 'devices:read'],
     limit: 'files',
@@ -59,7 +64,9 @@ export const changeRoutes = {
     errors: [...errors, 'FILE_NOT_FOUND'],
   },
   readFile: {
-    ...endpoints.readFile,
+    method: 'GET',
+    path: '/api/sessions/:id/files/content',
+    credential: 'user',
     summary: 'A piece of a file of the session, from the daemon',
     scope: ['sessions:read', 'devices:read'],
     limit: 'files',

@@ -1,11 +1,12 @@
 /** The rows of `routes` for the credentials that a person creates: tokens of ACP clients (rules, 18.8) and registration keys (rules, 7.13). */
-import { endpoints } from '../endpoints.ts';
 import * as tokens from '../rest/acp-tokens.ts';
 import * as keys from '../rest/device-keys.ts';
 
 export const acpTokenRoutes = {
   createAcpToken: {
-    ...endpoints.createAcpToken,
+    method: 'POST',
+    path: '/api/acp-tokens',
+    credential: 'user',
     summary: 'Create a token that gives an ACP client access to one device at `/acp/<deviceId>`',
     scope: 'devices:write',
     body: tokens.CreateAcpToken,
@@ -13,14 +14,18 @@ export const acpTokenRoutes = {
     errors: ['DEVICE_NOT_FOUND', 'TOO_MANY_TOKENS', 'SIGN_IN_NOT_RECENT'],
   },
   listAcpTokens: {
-    ...endpoints.listAcpTokens,
+    method: 'GET',
+    path: '/api/acp-tokens',
+    credential: 'user',
     summary: 'The valid tokens of ACP clients',
     scope: 'devices:read',
     success: { 200: tokens.AcpTokenList },
     errors: [],
   },
   revokeAcpToken: {
-    ...endpoints.revokeAcpToken,
+    method: 'DELETE',
+    path: '/api/acp-tokens/:id',
+    credential: 'user',
     summary: 'Revoke a token of an ACP client; the relay closes its connections with 4401',
     scope: 'devices:write',
     success: { 204: undefined },
@@ -30,7 +35,9 @@ export const acpTokenRoutes = {
 
 export const deviceKeyRoutes = {
   createDeviceKey: {
-    ...endpoints.createDeviceKey,
+    method: 'POST',
+    path: '/api/devices/keys',
+    credential: 'user',
     summary: 'Create a key with which machines register without a person',
     scope: 'devices:write',
     body: keys.CreateDeviceKey,
@@ -38,14 +45,18 @@ export const deviceKeyRoutes = {
     errors: ['TOO_MANY_KEYS', 'SIGN_IN_NOT_RECENT'],
   },
   listDeviceKeys: {
-    ...endpoints.listDeviceKeys,
+    method: 'GET',
+    path: '/api/devices/keys',
+    credential: 'user',
     summary: 'The registration keys of the user that have not expired',
     scope: 'devices:read',
     success: { 200: keys.DeviceKeyList },
     errors: [],
   },
   revokeDeviceKey: {
-    ...endpoints.revokeDeviceKey,
+    method: 'DELETE',
+    path: '/api/devices/keys/:id',
+    credential: 'user',
     summary: 'Revoke a registration key; machines that registered with it stay registered',
     scope: 'devices:write',
     success: { 204: undefined },

@@ -1,5 +1,4 @@
 /** The rows of `routes` for the devices of a person. */
-import { endpoints } from '../endpoints.ts';
 import * as folders from '../rest/folders.ts';
 import * as people from '../rest/people.ts';
 import { SearchHits, SearchQuery } from '../rest/search.ts';
@@ -31,14 +30,18 @@ const fromDevice = [
 
 export const deviceRoutes = {
   listDevices: {
-    ...endpoints.listDevices,
+    method: 'GET',
+    path: '/api/devices',
+    credential: 'user',
     summary: 'List devices',
     scope: 'devices:read',
     success: { 200: people.DeviceList },
     errors: [],
   },
   updateDevice: {
-    ...endpoints.updateDevice,
+    method: 'PATCH',
+    path: '/api/devices/:id',
+    credential: 'user',
     summary: 'Rename a device',
     scope: 'devices:write',
     body: people.UpdateDevice,
@@ -46,21 +49,27 @@ export const deviceRoutes = {
     errors: ['DEVICE_NOT_FOUND'],
   },
   deleteDevice: {
-    ...endpoints.deleteDevice,
+    method: 'DELETE',
+    path: '/api/devices/:id',
+    credential: 'user-or-device',
     summary: 'Remove a device',
     scope: 'devices:write',
     success: { 204: undefined },
     errors: ['DEVICE_NOT_FOUND'],
   },
   pingDevice: {
-    ...endpoints.pingDevice,
+    method: 'POST',
+    path: '/api/devices/:id/ping',
+    credential: 'user',
     summary: 'Check that the daemon of a device responds',
     scope: 'devices:read',
     success: { 200: people.DevicePing },
     errors: ['DEVICE_NOT_FOUND', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
   },
   listFolders: {
-    ...endpoints.listFolders,
+    method: 'GET',
+    path: '/api/devices/:id/folders',
+    credential: 'user',
     summary:
       'The latest working directories of a device; with `path` also the subfolders of that folder, from the daemon',
     scope: ['devices:read', 'sessions:read'],
@@ -76,7 +85,9 @@ export const deviceRoutes = {
     ],
   },
   searchMessages: {
-    ...endpoints.searchMessages,
+    method: 'GET',
+    path: '/api/devices/:id/search',
+    credential: 'user',
     summary: 'Search the transcripts of a device, through its daemon',
     scope: 'sessions:read',
     query: SearchQuery,
@@ -84,7 +95,9 @@ export const deviceRoutes = {
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   readUsage: {
-    ...endpoints.readUsage,
+    method: 'GET',
+    path: '/api/devices/:id/usage',
+    credential: 'user',
     summary: 'Turns, cost and tokens of each agent of a device by day, from its daemon',
     scope: 'devices:read',
     query: UsageQuery,
@@ -92,7 +105,9 @@ export const deviceRoutes = {
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   changeContinue: {
-    ...endpoints.changeContinue,
+    method: 'PATCH',
+    path: '/api/devices/:id/continue',
+    credential: 'user',
     summary: 'Let sessions of an agent continue by themselves after a usage limit, or ask each time',
     scope: 'sessions:write',
     body: people.ChangeContinue,
@@ -100,7 +115,9 @@ export const deviceRoutes = {
     errors: ['DEVICE_NOT_FOUND', 'AGENT_NOT_OFFERED'],
   },
   sendFile: {
-    ...endpoints.sendFile,
+    method: 'POST',
+    path: '/api/devices/:id/files',
+    credential: 'user',
     summary: 'Announce a file for an agent to a device; the daemon keeps its pieces for 24 h, until a message uses it',
     scope: 'sessions:write',
     body: uploads.SendFile,
@@ -108,14 +125,18 @@ export const deviceRoutes = {
     errors: [...fromDevice, 'INVALID_FILE', 'FILE_TOO_LARGE', 'DEVICE_FULL'],
   },
   readSentFile: {
-    ...endpoints.readSentFile,
+    method: 'GET',
+    path: '/api/devices/:id/files/:fileId',
+    credential: 'user',
     summary: 'The part of such a file that the device has',
     scope: 'sessions:write',
     success: { 200: uploads.FileState },
     errors: [...fromDevice, 'FILE_NOT_FOUND'],
   },
   sendPiece: {
-    ...endpoints.sendPiece,
+    method: 'PUT',
+    path: '/api/devices/:id/files/:fileId',
+    credential: 'user',
     summary: 'Send the next piece of a file, as bytes; FILE_INCOMPLETE names the right offset in `received`',
     scope: 'sessions:write',
     limit: 'pieces',
@@ -133,14 +154,18 @@ export const deviceRoutes = {
     ],
   },
   dropFile: {
-    ...endpoints.dropFile,
+    method: 'DELETE',
+    path: '/api/devices/:id/files/:fileId',
+    credential: 'user',
     summary: 'Erase a file that no message has used',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE'],
   },
   listConnections: {
-    ...endpoints.listConnections,
+    method: 'GET',
+    path: '/api/devices/:id/connections',
+    credential: 'user',
     summary: 'The newest 50 connections of a device',
     scope: 'devices:read',
     success: { 200: people.ConnectionList },

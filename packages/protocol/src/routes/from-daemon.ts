@@ -1,5 +1,4 @@
 /** The rows of `routes` that concern the agent of a session; nearly all of them are answered by its daemon. */
-import { endpoints } from '../endpoints.ts';
 import * as content from '../rest/content.ts';
 import * as desk from '../rest/desk.ts';
 import * as conversation from '../rest/conversation.ts';
@@ -30,14 +29,18 @@ const deskErrors = [
 
 export const fromDaemonRoutes = {
   listCommands: {
-    ...endpoints.listCommands,
+    method: 'GET',
+    path: '/api/sessions/:id/commands',
+    credential: 'user',
     summary: 'The slash commands of the agent',
     scope: 'sessions:read',
     success: { 200: conversation.CommandList },
     errors: ['SESSION_NOT_FOUND'],
   },
   readContext: {
-    ...endpoints.readContext,
+    method: 'GET',
+    path: '/api/sessions/:id/context',
+    credential: 'user',
     summary: 'The context usage of the session, from the daemon',
     scope: 'sessions:read',
     success: { 200: conversation.SessionContext },
@@ -51,7 +54,9 @@ export const fromDaemonRoutes = {
     ],
   },
   readSummary: {
-    ...endpoints.readSummary,
+    method: 'GET',
+    path: '/api/sessions/:id/summary',
+    credential: 'user',
     summary: 'A summary of the session, from the daemon',
     scope: 'sessions:read',
     success: { 200: conversation.SessionSummary },
@@ -65,7 +70,9 @@ export const fromDaemonRoutes = {
     ],
   },
   readSettings: {
-    ...endpoints.readSettings,
+    method: 'GET',
+    path: '/api/sessions/:id/settings',
+    credential: 'user',
     summary: 'The settings of the session (mode, model, …), from the daemon',
     scope: 'sessions:read',
     query: settings.SettingsQuery,
@@ -81,7 +88,9 @@ export const fromDaemonRoutes = {
     ],
   },
   changeSetting: {
-    ...endpoints.changeSetting,
+    method: 'PATCH',
+    path: '/api/sessions/:id/settings',
+    credential: 'user',
     summary: 'Change a setting of the session; returns all settings after the change',
     scope: 'sessions:write',
     body: settings.SettingChange,
@@ -100,7 +109,9 @@ export const fromDaemonRoutes = {
     ],
   },
   readDeviceSettings: {
-    ...endpoints.readDeviceSettings,
+    method: 'GET',
+    path: '/api/devices/:id/settings',
+    credential: 'user',
     summary: 'The initial settings of new sessions of an agent, from the daemon; starts no process of the agent',
     scope: 'devices:read',
     query: settings.AgentSettingsQuery,
@@ -108,7 +119,9 @@ export const fromDaemonRoutes = {
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   changeDeviceSetting: {
-    ...endpoints.changeDeviceSetting,
+    method: 'PATCH',
+    path: '/api/devices/:id/settings',
+    credential: 'user',
     summary: 'Set or remove a default for new sessions of an agent; a mode that never asks requires a recent sign-in',
     scope: 'sessions:write',
     body: settings.DefaultChange,
@@ -125,7 +138,9 @@ export const fromDaemonRoutes = {
     ],
   },
   readContent: {
-    ...endpoints.readContent,
+    method: 'GET',
+    path: '/api/sessions/:id/items/:uuid/content/:name',
+    credential: 'user',
     summary: "A piece of an item's content, from the daemon: an image, a file, or the whole output of a tool",
     scope: 'sessions:read',
     query: ContentQuery,
@@ -142,7 +157,9 @@ export const fromDaemonRoutes = {
     ],
   },
   releaseSession: {
-    ...endpoints.releaseSession,
+    method: 'POST',
+    path: '/api/sessions/:id/release',
+    credential: 'user',
     summary: 'Close the program on the machine that has the session open, to continue in an app',
     scope: 'sessions:write',
     body: desk.ReleaseSession,
@@ -150,14 +167,18 @@ export const fromDaemonRoutes = {
     errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
   },
   readDesk: {
-    ...endpoints.readDesk,
+    method: 'GET',
+    path: '/api/sessions/:id/desk',
+    credential: 'user',
     summary: 'How to continue the session in a terminal; changes nothing',
     scope: 'sessions:read',
     success: { 200: desk.DeskState },
     errors: deskErrors,
   },
   letGo: {
-    ...endpoints.letGo,
+    method: 'POST',
+    path: '/api/sessions/:id/desk',
+    credential: 'user',
     summary: 'The same, after the daemon stops its own idle process of the session',
     scope: 'sessions:write',
     success: { 200: desk.DeskState },

@@ -1,12 +1,13 @@
 /** The rows of `routes` for the conversation between people and the agent: history, messages, answers. */
-import { endpoints } from '../endpoints.ts';
 import * as conversation from '../rest/conversation.ts';
 import * as prompts from '../rest/prompts.ts';
 import { HistoryQuery } from './queries.ts';
 
 export const messageRoutes = {
   readMessages: {
-    ...endpoints.readMessages,
+    method: 'GET',
+    path: '/api/sessions/:id/messages',
+    credential: 'user',
     summary: 'A page of history, from the daemon',
     scope: 'sessions:read',
     query: HistoryQuery,
@@ -14,7 +15,10 @@ export const messageRoutes = {
     errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   sendMessage: {
-    ...endpoints.sendMessage,
+    method: 'POST',
+    path: '/api/sessions/:id/messages',
+    credential: 'user',
+    idempotent: true,
     summary: 'Send a follow-up or an answer',
     scope: 'sessions:write',
     body: conversation.SendMessage,
@@ -39,7 +43,10 @@ export const messageRoutes = {
     refusals: { 409: prompts.PromptRefusal },
   },
   answerPrompt: {
-    ...endpoints.answerPrompt,
+    method: 'POST',
+    path: '/api/sessions/:id/prompts/:uuid/answer',
+    credential: 'user',
+    idempotent: true,
     summary: 'Answer a question of the agent by its id; only the first answer counts and reaches the agent',
     scope: 'sessions:write',
     body: prompts.AnswerPrompt,

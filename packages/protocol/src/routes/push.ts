@@ -1,19 +1,22 @@
 /** The rows of `routes` for addresses at which a person is notified, and for the deliveries to them (rules, 14.7 and 14.8). */
-import { endpoints } from '../endpoints.ts';
 import * as settings from '../rest/notification-settings.ts';
 import * as prompts from '../rest/prompts.ts';
 import * as push from '../rest/push.ts';
 
 export const pushRoutes = {
   readNotificationSettings: {
-    ...endpoints.readNotificationSettings,
+    method: 'GET',
+    path: '/api/notification-settings',
+    credential: 'user',
     summary: 'The notification settings of the user',
     scope: 'sessions:read',
     success: { 200: settings.NotificationSettings },
     errors: [],
   },
   saveNotificationSettings: {
-    ...endpoints.saveNotificationSettings,
+    method: 'PUT',
+    path: '/api/notification-settings',
+    credential: 'user',
     summary:
       'Choose causes and quiet hours; the relay sends held notifications at once if the new hours no longer cover them',
     scope: 'sessions:write',
@@ -22,20 +25,26 @@ export const pushRoutes = {
     errors: [],
   },
   readPushConfig: {
-    ...endpoints.readPushConfig,
+    method: 'GET',
+    path: '/api/push/config',
+    credential: 'user',
     summary: 'The notification channels of this relay',
     success: { 200: push.PushConfig },
     errors: [],
   },
   listSubscriptions: {
-    ...endpoints.listSubscriptions,
+    method: 'GET',
+    path: '/api/push/subscriptions',
+    credential: 'user',
     summary: 'The notification addresses of the user',
     scope: 'sessions:read',
     success: { 200: push.SubscriptionList },
     errors: [],
   },
   addSubscription: {
-    ...endpoints.addSubscription,
+    method: 'POST',
+    path: '/api/push/subscriptions',
+    credential: 'user',
     summary: 'Add an address; if the user already has it, the relay updates it and answers 200',
     scope: 'sessions:write',
     body: push.AddSubscription,
@@ -49,14 +58,18 @@ export const pushRoutes = {
     ],
   },
   readSubscription: {
-    ...endpoints.readSubscription,
+    method: 'GET',
+    path: '/api/push/subscriptions/:id',
+    credential: 'user',
     summary: 'One address with its last delivery',
     scope: 'sessions:read',
     success: { 200: push.Subscription },
     errors: ['SUBSCRIPTION_NOT_FOUND'],
   },
   changeSubscription: {
-    ...endpoints.changeSubscription,
+    method: 'PATCH',
+    path: '/api/push/subscriptions/:id',
+    credential: 'user',
     summary: 'Rename an address, choose its causes, pause or resume it',
     scope: 'sessions:write',
     body: push.ChangeSubscription,
@@ -64,14 +77,18 @@ export const pushRoutes = {
     errors: ['SUBSCRIPTION_NOT_FOUND', 'SIGN_IN_NOT_RECENT'],
   },
   removeSubscription: {
-    ...endpoints.removeSubscription,
+    method: 'DELETE',
+    path: '/api/push/subscriptions/:id',
+    credential: 'user',
     summary: 'Remove an address; the relay sends nothing more to it',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SUBSCRIPTION_NOT_FOUND'],
   },
   testSubscription: {
-    ...endpoints.testSubscription,
+    method: 'POST',
+    path: '/api/push/subscriptions/:id/test',
+    credential: 'user',
     summary: 'Send a test to an address; at most ten in ten minutes',
     scope: 'sessions:write',
     success: { 202: push.TestStarted },
@@ -79,21 +96,27 @@ export const pushRoutes = {
     limit: 'pushTest',
   },
   rotateSecret: {
-    ...endpoints.rotateSecret,
+    method: 'POST',
+    path: '/api/push/subscriptions/:id/rotate-secret',
+    credential: 'user',
     summary: 'Create a new secret for a webhook; the relay signs with the previous secret too for 24 hours',
     scope: 'sessions:write',
     success: { 200: push.RotatedSecret },
     errors: ['SUBSCRIPTION_NOT_FOUND', 'KIND_NOT_CONFIGURED', 'SIGN_IN_NOT_RECENT'],
   },
   readDelivery: {
-    ...endpoints.readDelivery,
+    method: 'GET',
+    path: '/api/push/deliveries/:id',
+    credential: 'user',
     summary: 'One delivery; kept for 30 days after it became due',
     scope: 'sessions:read',
     success: { 200: push.Delivery },
     errors: ['DELIVERY_NOT_FOUND'],
   },
   giveAnswer: {
-    ...endpoints.giveAnswer,
+    method: 'POST',
+    path: '/api/answers',
+    credential: 'answer',
     summary: 'Answer the question of a notification with its token; only the first answer counts',
     body: prompts.GiveAnswer,
     success: { 202: prompts.GivenByToken },

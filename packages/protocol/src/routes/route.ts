@@ -1,7 +1,19 @@
 /** The form of one row of `routes`. */
-import type { Endpoint } from '../endpoints.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { TSchema } from '../schema.ts';
+
+/** The part of a row that a client needs to call the route. */
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  /**
+   * none: needs no credential. user: an access token. user-or-device: also the device's own refresh token. optional:
+   * the caller can send one. answer: only the one-use token of a notification.
+   */
+  credential: 'none' | 'optional' | 'user' | 'user-or-device' | 'answer';
+  /** Accepts Idempotency-Key. */
+  idempotent?: true;
+}
 
 export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
 
@@ -31,3 +43,14 @@ export interface Route extends Endpoint {
   /** The answer is written part by part. */
   streamed?: true;
 }
+
+export type EndpointsOf<T> = { readonly [N in keyof T]: Pick<T[N], keyof Endpoint & keyof T[N]> };
+
+/** Returns the part of each row that a client needs: plain data. */
+export const endpointsOf = <T extends Readonly<Record<string, Endpoint>>>(rows: T): EndpointsOf<T> =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, { method, path, credential, idempotent }]) => [
+      name,
+      { method, path, credential, ...(idempotent && { idempotent }) },
+    ]),
+  ) as EndpointsOf<T>;

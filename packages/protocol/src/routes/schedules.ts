@@ -1,5 +1,4 @@
 /** The rows of `routes` for messages that repeat. */
-import { endpoints } from '../endpoints.ts';
 import * as schedules from '../rest/schedules.ts';
 
 const refused = [
@@ -13,7 +12,9 @@ const refused = [
 
 export const scheduleRoutes = {
   createSchedule: {
-    ...endpoints.createSchedule,
+    method: 'POST',
+    path: '/api/schedules',
+    credential: 'user',
     summary: 'Create a schedule, which repeats a message',
     scope: 'sessions:write',
     body: schedules.CreateSchedule,
@@ -21,7 +22,9 @@ export const scheduleRoutes = {
     errors: [...refused, 'DEVICE_NOT_FOUND', 'SESSION_NOT_FOUND', 'TOO_MANY_SCHEDULES'],
   },
   previewSchedule: {
-    ...endpoints.previewSchedule,
+    method: 'GET',
+    path: '/api/schedules/next',
+    credential: 'user',
     summary: 'The next times of a rule, before a schedule has it',
     scope: 'sessions:read',
     query: schedules.ScheduleRule,
@@ -29,14 +32,18 @@ export const scheduleRoutes = {
     errors: ['INVALID_SCHEDULE', 'SCHEDULE_TOO_OFTEN'],
   },
   readSchedule: {
-    ...endpoints.readSchedule,
+    method: 'GET',
+    path: '/api/schedules/:id',
+    credential: 'user',
     summary: 'A schedule',
     scope: 'sessions:read',
     success: { 200: schedules.Schedule },
     errors: ['SCHEDULE_NOT_FOUND'],
   },
   changeSchedule: {
-    ...endpoints.changeSchedule,
+    method: 'PATCH',
+    path: '/api/schedules/:id',
+    credential: 'user',
     summary: 'Change, pause or resume a schedule',
     scope: 'sessions:write',
     body: schedules.ChangeSchedule,
@@ -44,21 +51,27 @@ export const scheduleRoutes = {
     errors: [...refused, 'SCHEDULE_NOT_FOUND'],
   },
   deleteSchedule: {
-    ...endpoints.deleteSchedule,
+    method: 'DELETE',
+    path: '/api/schedules/:id',
+    credential: 'user',
     summary: 'Delete a schedule; its sessions stay',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SCHEDULE_NOT_FOUND'],
   },
   runSchedule: {
-    ...endpoints.runSchedule,
+    method: 'POST',
+    path: '/api/schedules/:id/run',
+    credential: 'user',
     summary: 'Run a schedule now, beside its times',
     scope: 'sessions:write',
     success: { 202: schedules.ScheduleRun },
     errors: ['SCHEDULE_NOT_FOUND'],
   },
   listScheduleRuns: {
-    ...endpoints.listScheduleRuns,
+    method: 'GET',
+    path: '/api/schedules/:id/runs',
+    credential: 'user',
     summary: 'The newest runs of a schedule',
     scope: 'sessions:read',
     success: { 200: schedules.ScheduleRuns },

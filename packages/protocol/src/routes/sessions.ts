@@ -1,5 +1,4 @@
 /** The rows of `routes` for sessions, as the relay keeps them. */
-import { endpoints } from '../endpoints.ts';
 import * as bulk from '../rest/bulk.ts';
 import * as conversation from '../rest/conversation.ts';
 import { Type, id, limits, maybe, oneOf, text } from '../schema.ts';
@@ -27,7 +26,9 @@ const SessionsQuery = Type.Object({
 
 export const sessionRoutes = {
   listSessions: {
-    ...endpoints.listSessions,
+    method: 'GET',
+    path: '/api/sessions',
+    credential: 'user',
     summary: 'List sessions, newest first',
     scope: 'sessions:read',
     query: SessionsQuery,
@@ -35,7 +36,10 @@ export const sessionRoutes = {
     errors: [],
   },
   createSession: {
-    ...endpoints.createSession,
+    method: 'POST',
+    path: '/api/sessions',
+    credential: 'user',
+    idempotent: true,
     summary: 'Start a session with a first message',
     scope: 'sessions:write',
     body: conversation.CreateSession,
@@ -55,7 +59,9 @@ export const sessionRoutes = {
     limit: 'creation',
   },
   changeSessions: {
-    ...endpoints.changeSessions,
+    method: 'POST',
+    path: '/api/sessions/bulk',
+    credential: 'user',
     summary: 'Archive or delete the sessions that match a filter, 100 at a time',
     scope: 'sessions:write',
     body: bulk.ChangeSessions,
@@ -63,7 +69,9 @@ export const sessionRoutes = {
     errors: [],
   },
   readSession: {
-    ...endpoints.readSession,
+    method: 'GET',
+    path: '/api/sessions/:id',
+    credential: 'user',
     summary: 'A session with its recent messages',
     scope: 'sessions:read',
     query: HistoryQuery,
@@ -71,7 +79,9 @@ export const sessionRoutes = {
     errors: ['SESSION_NOT_FOUND'],
   },
   updateSession: {
-    ...endpoints.updateSession,
+    method: 'PATCH',
+    path: '/api/sessions/:id',
+    credential: 'user',
     summary: 'Rename, archive, pin, or choose its notifications',
     scope: 'sessions:write',
     body: conversation.UpdateSession,
@@ -79,14 +89,18 @@ export const sessionRoutes = {
     errors: ['SESSION_NOT_FOUND', 'TOO_MANY_WATCHED'],
   },
   deleteSession: {
-    ...endpoints.deleteSession,
+    method: 'DELETE',
+    path: '/api/sessions/:id',
+    credential: 'user',
     summary: 'Delete a session from the relay; the daemon keeps its history',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SESSION_NOT_FOUND'],
   },
   markRead: {
-    ...endpoints.markRead,
+    method: 'PUT',
+    path: '/api/sessions/:id/read',
+    credential: 'user',
     summary: 'Mark the messages of the agent as read, on every device of the user',
     scope: 'sessions:write',
     body: conversation.MarkRead,
@@ -94,7 +108,9 @@ export const sessionRoutes = {
     errors: ['SESSION_NOT_FOUND'],
   },
   markUnread: {
-    ...endpoints.markUnread,
+    method: 'DELETE',
+    path: '/api/sessions/:id/read',
+    credential: 'user',
     summary: 'Mark a session as unread',
     scope: 'sessions:write',
     success: { 200: conversation.Session },

@@ -1,31 +1,38 @@
 /** The rows of `routes` for the state of an instance and the documents of the API. */
-import { endpoints } from '../endpoints.ts';
 import * as people from '../rest/people.ts';
 import { Type } from '../schema.ts';
 
 export const systemRoutes = {
   health: {
-    ...endpoints.health,
+    method: 'GET',
+    path: '/health',
+    credential: 'none',
     summary: 'Whether the process is alive',
     success: { 200: people.Health },
     errors: [],
     limit: 'none',
   },
   ready: {
-    ...endpoints.ready,
+    method: 'GET',
+    path: '/ready',
+    credential: 'none',
     summary: 'Whether this instance accepts work',
     success: { 200: people.Readiness, 503: people.Readiness },
     errors: [],
     limit: 'none',
   },
   openapi: {
-    ...endpoints.openapi,
+    method: 'GET',
+    path: '/api/openapi.json',
+    credential: 'none',
     summary: 'This document',
     success: { 200: Type.Object({}) },
     errors: [],
   },
   asyncapi: {
-    ...endpoints.asyncapi,
+    method: 'GET',
+    path: '/api/asyncapi.json',
+    credential: 'none',
     summary: 'The WebSocket planes',
     success: { 200: Type.Object({}) },
     errors: [],

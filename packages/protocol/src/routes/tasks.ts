@@ -1,12 +1,13 @@
 /** The rows of `routes` for tasks: running and waiting tasks, and their cancellation. */
-import { endpoints } from '../endpoints.ts';
 import * as conversation from '../rest/conversation.ts';
 import * as prompts from '../rest/prompts.ts';
 import * as queue from '../rest/queue.ts';
 
 export const taskRoutes = {
   cancelSession: {
-    ...endpoints.cancelSession,
+    method: 'POST',
+    path: '/api/sessions/:id/cancel',
+    credential: 'user',
     summary:
       'Cancel the running task, else dismiss the open question, else cancel the oldest queued task; or only the running task, or all',
     scope: 'sessions:write',
@@ -15,14 +16,18 @@ export const taskRoutes = {
     errors: ['SESSION_NOT_FOUND', 'NO_RUNNING_TASK'],
   },
   readQueue: {
-    ...endpoints.readQueue,
+    method: 'GET',
+    path: '/api/sessions/:id/queue',
+    credential: 'user',
     summary: 'The queued messages of a session, in sending order',
     scope: 'sessions:read',
     success: { 200: queue.SessionQueue },
     errors: ['SESSION_NOT_FOUND'],
   },
   changeQueued: {
-    ...endpoints.changeQueued,
+    method: 'PATCH',
+    path: '/api/sessions/:id/queue/:taskId',
+    credential: 'user',
     summary: 'Edit or move a queued message, until it is sent to the daemon; edit or reschedule a delayed message',
     scope: 'sessions:write',
     body: queue.ChangeQueued,
@@ -30,21 +35,27 @@ export const taskRoutes = {
     errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED', 'TASK_NOT_CHANGEABLE'],
   },
   clearQueue: {
-    ...endpoints.clearQueue,
+    method: 'DELETE',
+    path: '/api/sessions/:id/queue',
+    credential: 'user',
     summary: 'Withdraw all queued messages that are not sent yet; delayed messages stay',
     scope: 'sessions:write',
     success: { 200: queue.SessionQueue },
     errors: ['SESSION_NOT_FOUND'],
   },
   removeQueued: {
-    ...endpoints.removeQueued,
+    method: 'DELETE',
+    path: '/api/sessions/:id/queue/:taskId',
+    credential: 'user',
     summary: 'Withdraw a queued message, until it is sent to the daemon',
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED'],
   },
   sendQueuedNow: {
-    ...endpoints.sendQueuedNow,
+    method: 'POST',
+    path: '/api/sessions/:id/queue/:taskId/now',
+    credential: 'user',
     summary: 'Send a queued message into the running turn',
     scope: 'sessions:write',
     success: { 202: conversation.SentNow },
@@ -61,14 +72,18 @@ export const taskRoutes = {
     refusals: { 409: prompts.PromptRefusal },
   },
   listLater: {
-    ...endpoints.listLater,
+    method: 'GET',
+    path: '/api/later',
+    credential: 'user',
     summary: 'The delayed messages of the user',
     scope: 'sessions:read',
     success: { 200: queue.LaterList },
     errors: [],
   },
   readTask: {
-    ...endpoints.readTask,
+    method: 'GET',
+    path: '/api/tasks/:id',
+    credential: 'user',
     summary: 'One task',
     scope: 'sessions:read',
     success: { 200: conversation.Task },

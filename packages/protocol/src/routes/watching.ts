@@ -1,5 +1,4 @@
 /** The rows of `routes` for watched sessions, and for the outbox that they fill. */
-import { endpoints } from '../endpoints.ts';
 import * as people from '../rest/people.ts';
 import { Type, limits, maybe, sessionId, text } from '../schema.ts';
 import { page } from './queries.ts';
@@ -15,14 +14,18 @@ const WatchQuery = Type.Object({
 
 export const watchingRoutes = {
   listWatched: {
-    ...endpoints.listWatched,
+    method: 'GET',
+    path: '/api/watched-sessions',
+    credential: 'user',
     summary: 'The sessions that the user watches',
     scope: 'sessions:read',
     success: { 200: people.WatchList },
     errors: [],
   },
   watch: {
-    ...endpoints.watch,
+    method: 'POST',
+    path: '/api/watched-sessions',
+    credential: 'user',
     summary: 'Watch a session',
     scope: 'sessions:write',
     body: people.WatchRequest,
@@ -30,7 +33,9 @@ export const watchingRoutes = {
     errors: ['SESSION_NOT_FOUND', 'TOO_MANY_WATCHED'],
   },
   unwatch: {
-    ...endpoints.unwatch,
+    method: 'DELETE',
+    path: '/api/watched-sessions',
+    credential: 'user',
     summary: 'Stop watching; `sessionId` in the body or the query',
     scope: 'sessions:write',
     query: WatchQuery,
@@ -40,7 +45,9 @@ export const watchingRoutes = {
     bodyInQuery: true,
   },
   listNotifications: {
-    ...endpoints.listNotifications,
+    method: 'GET',
+    path: '/api/notifications',
+    credential: 'user',
     summary: 'The outbox of the user',
     scope: 'sessions:read',
     query: NotificationsQuery,
