@@ -1,6 +1,7 @@
 /** The form of one row of `routes`. */
 import type { ErrorCode } from '../errors.ts';
 import type { TSchema } from '../schema.ts';
+import type { Body } from './body.ts';
 
 /** The part of a row that a client needs to call the route. */
 export interface Endpoint {
@@ -22,14 +23,14 @@ export interface Route extends Endpoint {
   /** All of them are needed. */
   scope?: Scope | readonly Scope[];
   query?: TSchema;
-  body?: TSchema;
+  body?: Body;
   /** This field raises the body limit to `imageRequestBytes`; the rest of the body keeps `requestBodyBytes`. */
   largeField?: 'images';
-  success: Readonly<Record<number, TSchema | undefined>>;
+  success: Readonly<Record<number, Body | undefined>>;
   /** The errors particular to the route; `errorsOf` adds the errors from its credential and inputs. */
   errors: readonly ErrorCode[];
   /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
-  refusals?: Readonly<Record<number, TSchema>>;
+  refusals?: Readonly<Record<number, Body>>;
   /** The query can carry the fields of the body instead. */
   bodyInQuery?: true;
   /**
