@@ -24,7 +24,7 @@ import { specificationProblems } from '../scripts/documents/specification.mjs';
 describe('the check of the pointers', () => {
   it('reports a file of a walk that does not exist, or does not mention the example', () => {
     const text =
-      '## Go\n\nThis follows `markRead`.\n\n1. `packages/protocol/src/endpoints.ts`\n2. `apps/api/src/gone.ts`\n   `README.md` `apps/api/src/deps.ts`\n\nAfter: `packages/config/src/kinds.ts`\n';
+      '## Go\n\nThis follows `markRead`.\n\n1. `packages/protocol/src/routes/sessions.ts`\n2. `apps/api/src/gone.ts`\n   `README.md` `apps/api/src/deps.ts`\n\nAfter: `packages/config/src/kinds.ts`\n';
     expect(strayFiles(walk(text, 'Go'))).toEqual(['apps/api/src/gone.ts', 'apps/api/src/deps.ts']);
   });
 

@@ -104,7 +104,7 @@ export function strayFiles({ examples, files }) {
 /** The walks of CONTRIBUTING.md: heading, examples, and the number of files under apps and packages. */
 const walks = [
   ['Add a frame', ['settings_activity', 'settings_changed'], 8],
-  ['Add a route', ['markUnread'], 7],
+  ['Add a route', ['markUnread'], 6],
   ['Add a kind of address to notify', ['ntfy'], 12],
 ];
 
@@ -120,8 +120,8 @@ function walkProblems(text) {
       ...strayFiles(walked).map((file) => `"${heading}": ${file} is missing or does not mention the example`),
     ];
   });
-  const endpoints = read('packages/protocol/src/endpoints.ts');
-  const [, method, path] = /\bmarkUnread: { method: '(\w+)', path: '([^']+)'/.exec(endpoints) ?? [];
+  const rows = read('packages/protocol/src/routes/sessions.ts');
+  const [, method, path] = /\bmarkUnread: {\s+method: '(\w+)',\s+path: '([^']+)'/.exec(rows) ?? [];
   const sentence = `\`markUnread\`, which is \`${method} ${path}\``;
   return text.includes(sentence) ? problems : [...problems, `"Add a route" lacks "${sentence}"`];
 }

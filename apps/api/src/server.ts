@@ -26,16 +26,16 @@ import { healRevocations } from './identity/heal.ts';
 import { logTransport, startOutbox } from './notify/outbox.ts';
 import { openPush } from './push/push.ts';
 import { publisherOf } from './publisher.ts';
-import { acpTokenRoutes } from './routes/acp-tokens.ts';
-import { deviceKeyRoutes } from './routes/device-keys.ts';
-import { deviceRoutes } from './routes/devices.ts';
-import { scheduleRoutes } from './routes/schedules.ts';
-import { inboxRoutes } from './routes/inbox.ts';
-import { peopleRoutes } from './routes/people.ts';
-import { pushRoutes } from './routes/push.ts';
-import { serviceRoutes } from './routes/service.ts';
-import { contentRoutes } from './routes/content.ts';
-import { sessionRoutes } from './routes/sessions.ts';
+import { acpTokenHandlers } from './routes/acp-tokens.ts';
+import { deviceKeyHandlers } from './routes/device-keys.ts';
+import { deviceHandlers } from './routes/devices.ts';
+import { scheduleHandlers } from './routes/schedules.ts';
+import { inboxHandlers } from './routes/inbox.ts';
+import { peopleHandlers } from './routes/people.ts';
+import { pushHandlers } from './routes/push.ts';
+import { serviceHandlers } from './routes/service.ts';
+import { contentHandlers } from './routes/content.ts';
+import { sessionHandlers } from './routes/sessions.ts';
 import { mountMcp } from './mcp/door.ts';
 import { createCommandSender } from './command-sender.ts';
 import { mountDocs } from './docs.ts';
@@ -134,16 +134,16 @@ export function createApi(deps: ApiDeps): Api {
   identity?.mount(app);
   mountProtectedResource(app, config, identity?.issuer.issuer);
   const handlers = {
-    ...serviceRoutes(operations),
-    ...sessionRoutes(operations),
-    ...contentRoutes(operations),
-    ...deviceRoutes(operations),
-    ...deviceKeyRoutes(operations),
-    ...scheduleRoutes(operations),
-    ...acpTokenRoutes(operations),
-    ...peopleRoutes(operations),
-    ...pushRoutes(operations, push),
-    ...inboxRoutes(operations),
+    ...serviceHandlers(operations),
+    ...sessionHandlers(operations),
+    ...contentHandlers(operations),
+    ...deviceHandlers(operations),
+    ...deviceKeyHandlers(operations),
+    ...scheduleHandlers(operations),
+    ...acpTokenHandlers(operations),
+    ...peopleHandlers(operations),
+    ...pushHandlers(operations, push),
+    ...inboxHandlers(operations),
   };
   mountRoutes(app, handlers, { ...deps, answers: push.room?.answers }, rateLimits);
   const agents = mountMcp(app, operations, rateLimits);

@@ -4,8 +4,10 @@
  */
 import { type Static, type TSchema, Type, flag, id, limits, maybe, oneOf, sessionId, text } from './schema.ts';
 import { changeScopes } from './rest/changes.ts';
-import { CancelSession, CreateSession, SendMessage, sessionStatuses } from './rest/conversation.ts';
-import { AnswerPrompt } from './rest/prompts.ts';
+import { sessionStatuses } from './rest/conversation.ts';
+import { AnswerPrompt, SendMessage } from './routes/messages.ts';
+import { CreateSession } from './routes/sessions.ts';
+import { CancelSession } from './routes/tasks.ts';
 
 export const agentLimits = {
   /** Longest wait of one `wait_for_turn` call, in seconds. Clients give up a call after 60 s. */

@@ -1,6 +1,6 @@
 /** The header that declares a daemon's agents (rules, 7.11): written by daemons, read by the relay. */
 import type { Static } from '@sinclair/typebox';
-import type { Device } from './rest/people.ts';
+import type { Device } from './routes/devices.ts';
 import { agentTypePattern, limits } from './schema.ts';
 
 export type DeviceAgent = NonNullable<Static<typeof Device>['agents']>[number];

@@ -41,52 +41,37 @@ export { attentionFrames, fromAppFrames, type Attention, type AttentionFrame } f
 export { imageSupport } from './images.ts';
 export * from './frames/instance.ts';
 export * from './rest/conversation.ts';
-export * from './rest/people.ts';
+export { deviceStatuses, type DeviceStatus } from './rest/device.ts';
 export { type DeviceAgent, agentsHeader, formatAgents, parseAgents } from './agents.ts';
-export * from './rest/bulk.ts';
-export { type DeskChoice, type DeskState, type Held, type ReleaseSession, deskChoices } from './rest/desk.ts';
+export { type DeskChoice, type Held, deskChoices } from './rest/desk.ts';
 export * from './rest/causes.ts';
 export * from './rest/inbox.ts';
-export * from './rest/prompts.ts';
-export * from './rest/notification-settings.ts';
-export * from './rest/push.ts';
-export * from './rest/queue.ts';
-export * from './rest/schedules.ts';
 export * from './rest/settings.ts';
-export { spendingLimits, type DeviceUsage, type UsageDay } from './rest/usage.ts';
-export type { AuditEntry, AuditPage } from './rest/audit.ts';
-export {
-  acpScopes,
-  acpTokenIdleSeconds,
-  maxAcpTokens,
-  type AcpScope,
-  type AcpToken,
-  type CreateAcpToken,
-  type CreatedAcpToken,
-} from './rest/acp-tokens.ts';
-export {
-  deviceKeyTtl,
-  deviceKeyUses,
-  maxDeviceKeys,
-  type CreateDeviceKey,
-  type CreatedDeviceKey,
-  type DeviceKey,
-} from './rest/device-keys.ts';
-export type { BrowsedFolder, FolderList } from './rest/folders.ts';
-export { type SearchHits, searchLimits } from './rest/search.ts';
-export {
-  changeLimits,
-  changeScopes,
-  type Change,
-  type ChangeList,
-  type ChangeScope,
-  type FileDiff,
-  type FileList,
-  type FilePiece,
-} from './rest/changes.ts';
+export { spendingLimits, type UsageDay } from './rest/usage.ts';
+export { searchLimits } from './rest/search.ts';
+export { changeLimits, changeScopes, type Change, type ChangeScope } from './rest/changes.ts';
 export { type FileState, type SendFile, fileLimits } from './rest/uploads.ts';
-export type { ItemContent } from './rest/content.ts';
-export * from './rest/account-export.ts';
+export * from './routes/account.ts';
+export * from './routes/account-export.ts';
+export * from './routes/changes.ts';
+export * from './routes/credentials.ts';
+export * from './routes/deliveries.ts';
+export * from './routes/desk.ts';
+export * from './routes/devices.ts';
+export * from './routes/from-daemon.ts';
+export * from './routes/inbox.ts';
+export * from './routes/messages.ts';
+export * from './routes/notification-settings.ts';
+export * from './routes/push.ts';
+export * from './routes/registration.ts';
+export * from './routes/schedules.ts';
+export * from './routes/sessions.ts';
+export * from './routes/settings.ts';
+export * from './routes/system.ts';
+export * from './routes/tasks.ts';
+export * from './routes/uploads.ts';
+export * from './routes/watching.ts';
+export { ErrorResponse } from './routes/bodies.ts';
 export * from './route-types.ts';
 export * from './agent-tools.ts';
 export * from './routes.ts';

@@ -1,5 +1,5 @@
 /** Differences of files as a patch for `git apply`. */
-import type { FileDiff } from './rest/changes.ts';
+import type { FileDiff } from './routes/changes.ts';
 
 const linesIn = (lines: readonly string[], other: '+' | '-') =>
   lines.filter((line) => !line.startsWith(other) && !line.startsWith('\\')).length;

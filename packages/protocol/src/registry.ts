@@ -14,14 +14,14 @@ import {
 import { attentionExamples, fromAppExamples } from './examples/apps.ts';
 import { eventExamples, fromDaemonExamples, toDaemonExamples } from './examples/daemon.ts';
 import { commandExamples, controlExamples, replyExamples, userFrameExample } from './examples/instances.ts';
-import { restExamples } from './examples/rest.ts';
 import { attentionFrames, fromAppFrames } from './frames/attention.ts';
 import { daemonEvents, fromDaemonFrames } from './frames/from-daemon.ts';
 import { commands, controls, decodeUserFrame, encodeUserFrame, replies, userFrameKinds } from './frames/instance.ts';
 import { toDaemonFrames } from './frames/to-daemon.ts';
 import { itemExample, operationExamples, partExamples } from './examples/transcript.ts';
 import { Item, operations, parts } from './transcript/index.ts';
-import { restBodies } from './rest/bodies.ts';
+import { restBodies } from './routes/bodies.ts';
+import { exampleOf } from './routes/body.ts';
 import { type TSchema, Type, limits } from './schema.ts';
 
 /** to-daemon: relay → daemon. from-daemon: daemon → relay. attention: relay → app. from-app: app → relay. transcript: inside of frames and pages. */
@@ -98,5 +98,10 @@ export const registry: Readonly<Record<string, Registered>> = Object.fromEntries
   ...table('instance', 'instance', replies, replyExamples, decodeReply),
   ...table('instance', 'instance', controls, controlExamples, decodeControl),
   ['instance.user_frame', userFrame],
-  ...table('rest', 'rest', restBodies, restExamples),
+  ...table(
+    'rest',
+    'rest',
+    restBodies,
+    Object.fromEntries(Object.entries(restBodies).map(([name, body]) => [name, exampleOf(body)])),
+  ),
 ]);

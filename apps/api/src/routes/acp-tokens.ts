@@ -1,7 +1,7 @@
 /** Routes of tokens of ACP clients (rules, 18.8). */
 import { createAcpToken as newAcpToken, hashAcpToken } from '@relay/auth';
 import { acpTokenName, createAcpToken, findDevice, listAcpTokens, revokeAcpToken } from '@relay/database';
-import { RelayError, acpScopes, maxAcpTokens } from '@relay/protocol';
+import { RelayError, acpScopes, maxAcpTokens, type acpTokenRoutes } from '@relay/protocol';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import { notifyAllowed } from '../account/notify-allowed.ts';
 import { announceAcpTokens } from '../account/end-acp-tokens.ts';
@@ -10,7 +10,7 @@ import { requireShowable } from '../devices/names.ts';
 import { requireScope } from '../http/authenticate.ts';
 import type { Handlers } from '../http/pipeline.ts';
 
-export function acpTokenRoutes(deps: Operations): Handlers<'createAcpToken' | 'listAcpTokens' | 'revokeAcpToken'> {
+export function acpTokenHandlers(deps: Operations): Handlers<keyof typeof acpTokenRoutes> {
   const { database, config } = deps;
   return {
     createAcpToken: async ({ principal, body }) => {

@@ -1,9 +1,10 @@
 /** The route of contents that items name. */
+import type { contentRoutes } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { downloadContent, readContent } from '../sessions/read-content.ts';
 
-export const contentRoutes = (deps: Operations): Handlers<'readContent'> => ({
+export const contentHandlers = (deps: Operations): Handlers<keyof typeof contentRoutes> => ({
   readContent: async ({
     principal,
     params: { id: sessionId, uuid, name },

@@ -1,13 +1,13 @@
 /** Routes of registration keys (rules, 7.13). */
 import { createDeviceKey as newDeviceKey, hashDeviceKey } from '@relay/auth';
 import { createDeviceKey, listDeviceKeys, revokeDeviceKey } from '@relay/database';
-import { RelayError, deviceKeyTtl, deviceKeyUses, maxDeviceKeys } from '@relay/protocol';
+import { RelayError, deviceKeyTtl, deviceKeyUses, maxDeviceKeys, type deviceKeyRoutes } from '@relay/protocol';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
 import type { Handlers } from '../http/pipeline.ts';
 
-export function deviceKeyRoutes(deps: Operations): Handlers<'createDeviceKey' | 'listDeviceKeys' | 'revokeDeviceKey'> {
+export function deviceKeyHandlers(deps: Operations): Handlers<keyof typeof deviceKeyRoutes> {
   const { database } = deps;
   return {
     createDeviceKey: async ({ principal, body }) => {

@@ -1,5 +1,14 @@
 /** Routes of devices and their registration. */
-import { RelayError, limits, pollErrors } from '@relay/protocol';
+import {
+  RelayError,
+  limits,
+  pollErrors,
+  type deviceRoutes,
+  type deviceSettingRoutes,
+  type uploadRoutes,
+  type connectionRoutes,
+  type registrationRoutes,
+} from '@relay/protocol';
 import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
@@ -16,27 +25,11 @@ import { defaultsOf, settingNote } from '../sessions/settings.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
 import type { Call, Handlers } from '../http/pipeline.ts';
 
-type Names =
-  | 'listDevices'
-  | 'updateDevice'
-  | 'deleteDevice'
-  | 'pingDevice'
-  | 'listFolders'
-  | 'searchMessages'
-  | 'readUsage'
-  | 'readDeviceSettings'
-  | 'changeDeviceSetting'
-  | 'changeContinue'
-  | 'listConnections'
-  | 'sendFile'
-  | 'readSentFile'
-  | 'sendPiece'
-  | 'dropFile'
-  | 'requestCode'
-  | 'pollCode'
-  | 'readCode'
-  | 'approveCode'
-  | 'denyCode';
+type Rows = typeof deviceRoutes &
+  typeof deviceSettingRoutes &
+  typeof uploadRoutes &
+  typeof connectionRoutes &
+  typeof registrationRoutes;
 
 /** Routes whose path has a code that a person typed. */
 type CodeRoutes = 'readCode' | 'approveCode' | 'denyCode';
@@ -56,7 +49,7 @@ const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; ref
   token_type: 'Bearer' as const,
 });
 
-export function deviceRoutes(deps: Operations): Handlers<Names> {
+export function deviceHandlers(deps: Operations): Handlers<keyof Rows> {
   const db = deps.database;
 
   /** Counts wrong codes, per user and per address; after too many guesses every code is refused, right or wrong. */

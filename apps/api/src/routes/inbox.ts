@@ -1,14 +1,12 @@
 /** Routes of the inbox: the items that wait for the person, and marking them as seen. */
 import { readInbox } from '@relay/database';
-import { inboxLimits } from '@relay/protocol';
+import { inboxLimits, type inboxRoutes } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { acknowledge, acknowledgeAll, snooze, unsnooze } from '../inbox.ts';
 
-type Names = 'listInbox' | 'ackInbox' | 'ackItem' | 'snoozeItem' | 'unsnoozeItem';
-
-export function inboxRoutes(deps: Operations): Handlers<Names> {
+export function inboxHandlers(deps: Operations): Handlers<keyof typeof inboxRoutes> {
   return {
     listInbox: async ({ principal, query }) => {
       const limit = query.limit ?? inboxLimits.pageDefault;

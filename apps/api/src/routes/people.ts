@@ -1,5 +1,14 @@
 /** Routes of watching, notifications, tickets and the user. */
-import { RelayError, WatchRequest, validator } from '@relay/protocol';
+import {
+  RelayError,
+  WatchRequest,
+  validator,
+  type accountRoutes,
+  type accountExportRoutes,
+  type auditRoutes,
+  type ticketRoutes,
+  type watchingRoutes,
+} from '@relay/protocol';
 import { listAudit, listNotifications, listWatches } from '@relay/database';
 import { deleteAccount } from '../account/delete-account.ts';
 import { exportAccount } from '../account/export-account.ts';
@@ -10,20 +19,15 @@ import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { unwatch, watch } from '../sessions/watch-session.ts';
 
-type Names =
-  | 'listAudit'
-  | 'deleteMe'
-  | 'exportMe'
-  | 'listWatched'
-  | 'watch'
-  | 'unwatch'
-  | 'listNotifications'
-  | 'createTicket'
-  | 'me';
+type Rows = typeof accountRoutes &
+  typeof accountExportRoutes &
+  typeof auditRoutes &
+  typeof ticketRoutes &
+  typeof watchingRoutes;
 
 const pageDefault = 50;
 
-export function peopleRoutes(deps: Operations): Handlers<Names> {
+export function peopleHandlers(deps: Operations): Handlers<keyof Rows> {
   const db = deps.database;
   const isWatchRequest = validator(WatchRequest);
   return {

@@ -1,6 +1,14 @@
 /** Routes of the addresses at which a person is notified, and of the deliveries to them. */
 import { findDelivery, listSubscriptions, readNotificationSettings } from '@relay/database';
-import { RelayError, maxAddressCharacters, maxSubscriptions } from '@relay/protocol';
+import {
+  RelayError,
+  maxAddressCharacters,
+  maxSubscriptions,
+  type notificationSettingRoutes,
+  type pushRoutes,
+  type deliveryRoutes,
+  type answerRoutes,
+} from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { toRelayError } from '../http/errors.ts';
 import type { Handlers } from '../http/pipeline.ts';
@@ -17,21 +25,9 @@ import {
 } from '../push/subscriptions.ts';
 import { showReplay } from './sessions.ts';
 
-type Names =
-  | 'readNotificationSettings'
-  | 'saveNotificationSettings'
-  | 'readPushConfig'
-  | 'listSubscriptions'
-  | 'addSubscription'
-  | 'readSubscription'
-  | 'changeSubscription'
-  | 'removeSubscription'
-  | 'testSubscription'
-  | 'rotateSecret'
-  | 'readDelivery'
-  | 'giveAnswer';
+type Rows = typeof notificationSettingRoutes & typeof pushRoutes & typeof deliveryRoutes & typeof answerRoutes;
 
-export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
+export function pushHandlers(deps: Operations, push: Push): Handlers<keyof Rows> {
   const { database } = deps;
   const answered = deps.metrics.counter('relay_answers_total', 'Answers given in notifications, by outcome', [
     'outcome',

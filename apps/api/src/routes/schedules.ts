@@ -1,4 +1,5 @@
 /** Routes of messages that repeat. */
+import type { scheduleRoutes } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import {
@@ -11,16 +12,7 @@ import {
   runSchedule,
 } from '../sessions/schedules.ts';
 
-type Names =
-  | 'createSchedule'
-  | 'previewSchedule'
-  | 'readSchedule'
-  | 'changeSchedule'
-  | 'deleteSchedule'
-  | 'runSchedule'
-  | 'listScheduleRuns';
-
-export function scheduleRoutes(deps: Operations): Handlers<Names> {
+export function scheduleHandlers(deps: Operations): Handlers<keyof typeof scheduleRoutes> {
   return {
     createSchedule: async ({ principal, body }) => ({ status: 201, body: await createSchedule(deps, principal, body) }),
     previewSchedule: ({ query }) => ({ status: 200, body: previewSchedule(query) }),

@@ -1,10 +1,10 @@
 /** Routes of the service itself: probes and documents. */
-import { healthCapabilities } from '@relay/protocol';
+import { healthCapabilities, type systemRoutes } from '@relay/protocol';
 import { asyncApiDocument, openApiDocument } from '@relay/protocol/documents';
 import type { Operations } from '../deps.ts';
 import type { Handlers } from '../http/pipeline.ts';
 
-export function serviceRoutes(deps: Operations): Handlers<'health' | 'ready' | 'openapi' | 'asyncapi'> {
+export function serviceHandlers(deps: Operations): Handlers<keyof typeof systemRoutes> {
   const { publicUrl } = deps.config;
   // Made on the first request: that is rare, and a start should not wait for it.
   let openapi: object | undefined;

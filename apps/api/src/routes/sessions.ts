@@ -1,5 +1,17 @@
 /** Routes of sessions and tasks: checked input → one call → the answer. */
-import { RelayError, type RouteQuery, changeLimits, limits } from '@relay/protocol';
+import {
+  RelayError,
+  type RouteQuery,
+  changeLimits,
+  limits,
+  type sessionRoutes,
+  type messageRoutes,
+  type fromDaemonRoutes,
+  type sessionSettingRoutes,
+  type changeRoutes,
+  type deskRoutes,
+  type taskRoutes,
+} from '@relay/protocol';
 import { erasedSessionId, readTask } from '@relay/database';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
@@ -23,38 +35,13 @@ import { type HistoryRange, readMessages, readSession } from '../sessions/read-h
 import { sendMessage } from '../sessions/send-message.ts';
 import { settingNote, settingsOf } from '../sessions/settings.ts';
 
-type Names =
-  | 'listSessions'
-  | 'createSession'
-  | 'changeSessions'
-  | 'readSession'
-  | 'updateSession'
-  | 'deleteSession'
-  | 'markRead'
-  | 'markUnread'
-  | 'readMessages'
-  | 'sendMessage'
-  | 'answerPrompt'
-  | 'listCommands'
-  | 'readContext'
-  | 'readSummary'
-  | 'readSettings'
-  | 'changeSetting'
-  | 'readChanges'
-  | 'readDiff'
-  | 'listFiles'
-  | 'readFile'
-  | 'releaseSession'
-  | 'readDesk'
-  | 'letGo'
-  | 'cancelSession'
-  | 'readQueue'
-  | 'changeQueued'
-  | 'clearQueue'
-  | 'removeQueued'
-  | 'sendQueuedNow'
-  | 'listLater'
-  | 'readTask';
+type Rows = typeof sessionRoutes &
+  typeof messageRoutes &
+  typeof fromDaemonRoutes &
+  typeof sessionSettingRoutes &
+  typeof changeRoutes &
+  typeof deskRoutes &
+  typeof taskRoutes;
 
 /** A repeated request receives the same answer, with a header that marks it. */
 export function showReplay(response: Answering, { replayed }: { replayed: boolean }): void {
@@ -63,7 +50,7 @@ export function showReplay(response: Answering, { replayed }: { replayed: boolea
 
 const rangeOf = ({ parts, ...range }: RouteQuery<'readMessages'>): HistoryRange => ({ ...range, parts: parts === '1' });
 
-export function sessionRoutes(deps: Operations): Handlers<Names> {
+export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
   const db = deps.database;
   const files = async (
     { principal, params }: Pick<Call<'readChanges'>, 'principal' | 'params'>,

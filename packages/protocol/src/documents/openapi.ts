@@ -1,7 +1,7 @@
 /** `routes` → OpenAPI 3.1. Pure; the api serves the result at `/api/openapi.json`, a copy is in `docs/openapi.json`. */
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
-import { registry } from '../registry.ts';
-import { ErrorResponse } from '../rest/people.ts';
+import { ErrorResponse } from '../routes/bodies.ts';
+import { type Body, exampleOf } from '../routes/body.ts';
 import { type Route, routes } from '../routes.ts';
 import { limits, type TSchema } from '../schema.ts';
 import { type Components, collectComponents, isNamed, type Json, type JsonObject, objectOf } from './json-schema.ts';
@@ -44,15 +44,12 @@ const everyAnswer = (route: Route) =>
     ...(isRateLimited(route) ? (['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const) : []),
   );
 
-function content(schema: TSchema, components: Components): JsonObject {
-  const example = isNamed(schema) ? registry[`rest.${schema.title}`]?.example : undefined;
-  return {
-    'application/json': {
-      schema: components.refer(schema),
-      ...(example === undefined ? {} : { example: example as Json }),
-    },
-  };
-}
+const content = (body: Body, components: Components): JsonObject => ({
+  'application/json': {
+    schema: components.refer(body),
+    ...(isNamed(body) && { example: exampleOf(body) as Json }),
+  },
+});
 
 function successes(route: Route, components: Components): [string, JsonObject][] {
   return Object.entries(route.success).map(([status, schema]) => [

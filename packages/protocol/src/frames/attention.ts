@@ -2,7 +2,7 @@
 import { type Static, count, flag, frame, id, limits, line, sessionId, maybe, oneOf, text, time } from '../schema.ts';
 import { Message, Session } from '../rest/conversation.ts';
 import { inboxUpdateFields } from '../rest/inbox.ts';
-import { deviceStatuses } from '../rest/people.ts';
+import { deviceStatuses } from '../rest/device.ts';
 import { operationList, version } from '../transcript/index.ts';
 
 /** On every frame to a client that connected with `since`: the client sends the newest one as `since` after a reconnect. */

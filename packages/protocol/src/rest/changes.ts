@@ -1,5 +1,5 @@
 /** Files of a session, their changes and their contents. The machine reads them for each question; nothing else keeps them. */
-import { type Static, Type, count, flag, limits, line, list, maybe, opaque, oneOf, record, text } from '../schema.ts';
+import { type Static, Type, count, flag, limits, line, list, maybe, oneOf, opaque, record, text } from '../schema.ts';
 import { Hunk, word } from '../transcript/question.ts';
 
 export const changeScopes = ['uncommitted', 'session', 'turn', 'edits'] as const;
@@ -111,16 +111,4 @@ export const filePiece = {
   next: maybe(Type.Integer({ description: '`offset` of the next piece; absent: this was the last piece', minimum: 0 })),
 };
 
-export const ChangeList = record('ChangeList', 'The changed files.', changeList);
-export const FileDiff = record('FileDiff', 'The diff of a file.', {
-  ...fileDiff,
-  includesEarlier: maybe(flag('The diff includes changes from before the turn or the session')),
-});
-export const FileList = record('FileList', 'The entries of a folder, or the files found by name.', folderEntries);
-export const FilePiece = record('FilePiece', 'A piece of a file.', filePiece);
-
 export type Change = Static<typeof Change>;
-export type ChangeList = Static<typeof ChangeList>;
-export type FileDiff = Static<typeof FileDiff>;
-export type FileList = Static<typeof FileList>;
-export type FilePiece = Static<typeof FilePiece>;

@@ -1,5 +1,5 @@
 /** Contents that an item names and does not hold: an image, the whole output of a tool. Fetched from the daemon in pieces, and kept there alone. */
-import { type Static, count, flag, id, line, maybe, opaque, record, sessionId } from '../schema.ts';
+import { count, flag, line, maybe, opaque } from '../schema.ts';
 import { transcriptLimits } from '../transcript/index.ts';
 
 export const cut = flag('The output was longer; the daemon did not keep the rest');
@@ -14,14 +14,3 @@ export const piece = {
     Math.ceil(transcriptLimits.pieceBytes / 3) * 4,
   ),
 };
-
-export const ItemContent = record('ItemContent', "A piece of an item's content.", {
-  sessionId: sessionId('Canonical session id'),
-  uuid: id('The item'),
-  name: id('Name of the content in the part of the item'),
-  offset: count('First byte of the piece'),
-  ...piece,
-  next: maybe(count('First byte of the next piece; absent: this was the last piece')),
-});
-
-export type ItemContent = Static<typeof ItemContent>;

@@ -1,25 +1,23 @@
 /** Sessions, messages and tasks as apps see them (specification §2.1). camelCase, times in UTC. */
+import { Held } from './desk.ts';
+import { automatic, laterOfSession } from './later.ts';
 import {
   type Static,
   Type,
   count,
   flag,
   id,
-  sessionId,
   limits,
   line,
   list,
   maybe,
   nullable,
   oneOf,
-  opaque,
   record,
+  sessionId,
   text,
   time,
 } from '../schema.ts';
-import { automatic, because, laterOfSession, notBefore } from './later.ts';
-import { attached } from './uploads.ts';
-import { messageSettings } from './settings.ts';
 import {
   QuestionField,
   QuestionReason,
@@ -28,10 +26,8 @@ import {
   optionKinds,
   promptKinds,
   transcriptLimits,
-  version,
-  word,
 } from '../transcript/index.ts';
-import { Held, deskChoice } from './desk.ts';
+import { word } from '../transcript/question.ts';
 
 export const sessionStatuses = ['pending', 'active', 'waiting', 'idle', 'failed'] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
@@ -145,199 +141,6 @@ export const Message = record('Message', 'One message of a conversation.', {
   part: maybe(itemFields.part),
 });
 
-const page = {
-  messages: list(Message, 'In chronological order'),
-  hasMore: flag('True if there are more messages'),
-  oldestUuid: nullable(opaque('uuid of the first message returned')),
-  newestUuid: nullable(opaque('uuid of the last message returned')),
-  v: maybe(version('Version of the session, with `parts=1` from a daemon that supports it')),
-  reset: maybe(
-    Type.Literal(true, {
-      description:
-        'Present if the daemon could not answer `changed`: this is the newest page, and the app drops its copy',
-    }),
-  ),
-};
-
-export const MessagePage = record('MessagePage', 'A page of history, fetched from the daemon.', page);
-
-export const SessionDetail = record('SessionDetail', 'A session with its recent messages.', {
-  ...sessionFields,
-  ...page,
-  messagesError: maybe(
-    record('MessagesError', 'Why `messages` is empty: the relay could not get them from the daemon.', {
-      code: line('DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SESSION_NOT_RESOLVED or SERVICE_UNAVAILABLE'),
-      error: text('Text for people'),
-    }),
-  ),
-});
-
-export const SessionList = record('SessionList', 'Sessions of the user, newest `updatedAt` first.', {
-  sessions: list(Session, 'Sessions', { maxItems: limits.sessionsPage }),
-  nextCursor: maybe(
-    line(
-      'Send it as `cursor` for the next page; absent on the last page. A page of a search can be shorter than `limit` and have one',
-    ),
-  ),
-});
-
-const boundedText = (description: string) => text(`${description}; at most 256 KiB of UTF-8`, { minLength: 1 });
-const queueTtlSeconds = maybe(
-  Type.Integer({
-    description: 'How long the message can wait for an offline device; 0 = not at all',
-    minimum: 0,
-    maximum: limits.queueTtlSeconds,
-    default: 900,
-  }),
-);
-
-export const CreateSession = record('CreateSession', 'Start a session with a first message.', {
-  deviceId: id('Where'),
-  message: boundedText('First instruction'),
-  projectPath: maybe(text('Working directory on the device', { maxLength: limits.pathCharacters })),
-  title: maybe(text('Title', { minLength: 1, maxLength: limits.nameCharacters })),
-  agentType: maybe(text('One of the `agents` of the device; absent: the agent of the registration', { maxLength: 64 })),
-  pendingId: maybe(
-    text(
-      'A ULID made by the app. The native session id is `PENDING-<ULID>` until the daemon names the session, and stays a valid alias',
-      { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', maxLength: 26 },
-    ),
-  ),
-  ...attached,
-  settings: messageSettings,
-  queueTtlSeconds,
-  notBefore,
-});
-
-const imagesUnconfirmed = maybe(
-  Type.Literal('unconfirmed', {
-    description: 'The message has images, but the daemon of the device did not declare `images` and can ignore them',
-  }),
-);
-
-export const CreatedSession = record('CreatedSession', 'The session, the task and the first message.', {
-  ...sessionFields,
-  taskId: id('The task that carries the message'),
-  message: Message,
-  images: imagesUnconfirmed,
-});
-
-/** When a message reaches the agent. */
-const deliveries = ['now', 'next'] as const;
-
-export const SendMessage = record('SendMessage', 'A follow-up, or the answer to a prompt.', {
-  content: boundedText('Text'),
-  deliver: maybe(
-    oneOf(
-      deliveries,
-      '`now`: into the running turn, for a device with `steer` among its `capabilities`; if no turn runs, the same as `next`. `next` (default): after the running turn',
-    ),
-  ),
-  answers: maybe(
-    nullable(
-      id(
-        'The question that the text answers; null: no question, the message waits until all questions are closed. Absent: the oldest question, if there is one',
-      ),
-    ),
-  ),
-  ...attached,
-  settings: messageSettings,
-  queueTtlSeconds,
-  notBefore,
-  because,
-  desk: deskChoice,
-});
-
-export const SentMessage = record('SentMessage', 'The message was accepted.', {
-  taskId: id('The task that carries it'),
-  sessionId: sessionId('Canonical session id'),
-  state: oneOf(taskStates, 'State of the task'),
-  message: Message,
-  images: imagesUnconfirmed,
-  deliver: maybe(oneOf(deliveries, 'Present if the request has `deliver: "now"`. `next`: no turn was running')),
-});
-
-export const SentNow = record('SentNow', 'A queued message on its way into the running turn.', {
-  taskId: id('The task that carries it'),
-  state: oneOf(taskStates, 'State of the task'),
-  deliver: oneOf(deliveries, '`next`: no turn was running, and the message stays queued'),
-});
-
-export const CancelSession = Type.Object(
-  {
-    which: maybe(
-      oneOf(
-        ['running', 'all'],
-        '`running`: only the running task or the open question. `all`: queued tasks too. Absent: the running task, else the open question, else the oldest queued task',
-      ),
-    ),
-    taskId: maybe(id('Only this task, if it is running or waits for an answer; never a queued task')),
-  },
-  { title: 'CancelSession', description: 'The task to cancel; optional.' },
-);
-
-export const CancelledTask = record('CancelledTask', 'The task was cancelled.', {
-  taskId: id('Task id'),
-  state: Type.Literal('cancelled'),
-  queued: maybe(list(id('Task id'), 'With `all`: the queued tasks that were cancelled too')),
-});
-
-export const UpdateSession = Type.Object(
-  {
-    title: maybe(text('New title', { minLength: 1, maxLength: limits.nameCharacters })),
-    archived: maybe(flag('Archive or restore')),
-    pinned: maybe(flag('Pin or unpin')),
-    notify: maybe(
-      oneOf(
-        ['all', 'watched', 'off'],
-        'Notifications of this session: every cause, as in the settings for watched sessions, or none. `all` and `watched` also watch the session',
-      ),
-    ),
-  },
-  { title: 'UpdateSession', description: 'The changes; at least one field.', minProperties: 1 },
-);
-
-export const MarkRead = Type.Object(
-  { upTo: maybe(time('`newsAt` of the session that the app shows; absent: everything is read')) },
-  { title: 'MarkRead', description: 'The time up to which the user has read; optional.' },
-);
-
-export const Task = record('Task', 'One run inside a session.', {
-  id: id('Task id'),
-  sessionId: sessionId('Canonical session id'),
-  kind: oneOf(taskKinds, 'The first task of a session, a later one, or a message into a running turn'),
-  state: oneOf(taskStates, 'State'),
-  createdAt: time('Accepted'),
-  sentAt: maybe(time('Written to the daemon')),
-  finishedAt: maybe(time('Ended')),
-  result: maybe(text('The answer of the agent', { maxLength: limits.messageBytes })),
-  error: maybe(
-    record('TaskError', 'Why it did not complete.', { code: line('Task error code'), error: text('Text for people') }),
-  ),
-  note: maybe(text('How the relay learned the outcome, if no event of the daemon reported it in time')),
-  into: maybe(id('The task whose turn it was sent to, even if it later became an ordinary message')),
-  notBefore: maybe(time('When it joined its queue; in the state `later`, when it will join')),
-});
-
-export const CommandList = record('CommandList', 'The slash commands of the agent of a session.', {
-  commands: list(
-    record('Command', 'A command.', {
-      name: line('Without the slash'),
-      description: text('Description; can be empty'),
-      inputHint: maybe(text('Hint for its arguments')),
-    }),
-    'In the order of the daemon; empty if the daemon never reported any',
-    { maxItems: limits.slashCommands },
-  ),
-});
-
-export const SessionContext = record('SessionContext', 'The context usage of a session, as the daemon reports it.', {
-  sessionId: sessionId('Canonical session id'),
-  usedTokens: nullable(count('Tokens in the context; null if the daemon does not know')),
-  maxTokens: nullable(count('Capacity of the context in tokens; null if the daemon does not know it')),
-  details: Type.Object({}, { description: 'The complete answer of the daemon, unchanged' }),
-});
-
 const summaryFields = {
   title: text('Title; can be empty', { maxLength: 8192 }),
   projectPath: text('Working directory; can be empty', { maxLength: 8192 }),
@@ -358,38 +161,9 @@ const summaryFields = {
   statusDetail: maybe(text('Details for people')),
 };
 export const Summary = record('Summary', 'The summary of a session, as its daemon reports it.', summaryFields);
-export const SessionSummary = record('SessionSummary', 'The summary of a session, as its daemon reports it.', {
-  sessionId: sessionId('Canonical session id'),
-  ...summaryFields,
-});
-
-export const ReleasedSession = record('ReleasedSession', 'The outcome of a request to release a session.', {
-  sessionId: sessionId('Canonical session id'),
-  result: text(
-    '`released`: the daemon closed the program. `not_held`: no program had the session open. `busy`: the program is in the middle of a turn. `foreign`: the session is open in a program that is not the agent of this user. `shared`: the same program runs other sessions. `unknown_session`: the device has no such session. `failed`: closing the program failed. New values can be added',
-  ),
-  detail: maybe(text('Details for people')),
-});
 
 export type Summary = Static<typeof Summary>;
-export type SessionSummary = Static<typeof SessionSummary>;
-export type ReleasedSession = Static<typeof ReleasedSession>;
-export type CommandList = Static<typeof CommandList>;
-export type SessionContext = Static<typeof SessionContext>;
 export type Session = Static<typeof Session>;
-export type SessionDetail = Static<typeof SessionDetail>;
-export type SessionList = Static<typeof SessionList>;
 export type Message = Static<typeof Message>;
-export type MessagePage = Static<typeof MessagePage>;
-export type CreateSession = Static<typeof CreateSession>;
-export type CreatedSession = Static<typeof CreatedSession>;
-export type SendMessage = Static<typeof SendMessage>;
-export type SentMessage = Static<typeof SentMessage>;
-export type SentNow = Static<typeof SentNow>;
-export type UpdateSession = Static<typeof UpdateSession>;
-export type MarkRead = Static<typeof MarkRead>;
-export type CancelSession = Static<typeof CancelSession>;
-export type CancelledTask = Static<typeof CancelledTask>;
-export type Task = Static<typeof Task>;
 export type Progress = Static<typeof Progress>;
 export type Prompt = Static<typeof Prompt>;

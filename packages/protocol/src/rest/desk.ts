@@ -1,5 +1,5 @@
 /** A session that a program on the machine has open as well: who has it, and how a person goes on there. Names are the same on every plane. */
-import { type Static, flag, limits, maybe, oneOf, record, sessionId, text } from '../schema.ts';
+import { type Static, flag, limits, maybe, oneOf, record, text } from '../schema.ts';
 import { word } from '../transcript/question.ts';
 
 const when = (description: string) => text(`${description} (ISO 8601)`, { maxLength: limits.timeCharacters });
@@ -45,17 +45,4 @@ const cwd = maybe(text('Working directory', { maxLength: limits.pathCharacters }
 
 export const deskAnswer = { why: deskWhy, held: maybe(Held), command, cwd };
 
-export const DeskState = record('DeskState', 'How to continue a session in a terminal.', {
-  sessionId: sessionId('Canonical session id'),
-  free: flag('True if nothing blocks the session; otherwise `why` has the reason'),
-  ...deskAnswer,
-  attach: text('The command of `relay` that shows the session in any terminal'),
-});
-
-export const ReleaseSession = record('ReleaseSession', 'How to release the session; optional.', {
-  stopTurn: maybe(flag('Even while the program works or waits for a person')),
-});
-
 export type Held = Static<typeof Held>;
-export type DeskState = Static<typeof DeskState>;
-export type ReleaseSession = Static<typeof ReleaseSession>;

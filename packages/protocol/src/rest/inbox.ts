@@ -1,7 +1,7 @@
 /** The inbox: items that wait for a person, across devices (rules, 14.16 to 14.19). camelCase, times in UTC. */
+import { Prompt } from './conversation.ts';
 import {
   type Static,
-  Type,
   count,
   flag,
   id,
@@ -15,7 +15,6 @@ import {
   text,
   time,
 } from '../schema.ts';
-import { Prompt } from './conversation.ts';
 
 export const inboxKinds = ['question', 'failure', 'unknown', 'finished', 'device', 'missed'] as const;
 export type InboxKind = (typeof inboxKinds)[number];
@@ -80,32 +79,6 @@ export const InboxItem = record('InboxItem', "An item that needs the person's at
   prompt: maybe(Prompt),
 });
 
-export const Inbox = record('Inbox', 'A page of inbox items, newest first.', {
-  version,
-  counts: InboxCounts,
-  items: list(InboxItem, 'Items', { maxItems: inboxLimits.page }),
-  nextCursor: maybe(line('Cursor of the next page')),
-});
-
-export const InboxState = record('InboxState', 'The inbox after a change.', { version, counts: InboxCounts });
-
-export const AckItems = record('AckItems', 'Items to mark as seen. This never closes questions and devices.', {
-  kind: maybe(oneOf(inboxKinds, 'Only items of this kind')),
-  sessionId: maybe(sessionId('Only items of this session')),
-  upToVersion: count('Only items that changed up to this `version`, the version that the person saw'),
-});
-
-export const SnoozeItem = record('SnoozeItem', 'When to show the item again.', {
-  until: time('At most 30 days from now'),
-});
-
-export const InboxQuery = Type.Object({
-  limit: maybe(Type.Integer({ description: 'Page size', minimum: 1, maximum: inboxLimits.page })),
-  cursor: maybe(text('`nextCursor` of the previous page', { maxLength: 512 })),
-  kind: maybe(oneOf(inboxKinds, 'Only items of this kind')),
-  snoozed: maybe(oneOf(['true'], 'Snoozed items instead of open ones')),
-});
-
 export const inboxUpdateFields = {
   version,
   counts: InboxCounts,
@@ -116,6 +89,3 @@ export const inboxUpdateFields = {
 
 export type InboxCounts = Static<typeof InboxCounts>;
 export type InboxItem = Static<typeof InboxItem>;
-export type Inbox = Static<typeof Inbox>;
-export type InboxState = Static<typeof InboxState>;
-export type AckItems = Static<typeof AckItems>;

@@ -1,6 +1,6 @@
 /** Search in the transcripts of a device, which only its daemon has. camelCase. */
-import { type Static, Type, flag, id, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { messageRoles } from './conversation.ts';
+import { id, oneOf, text, time } from '../schema.ts';
 
 export const searchLimits = { hits: 50, queryCharacters: 200, hitCharacters: 400 } as const;
 
@@ -16,19 +16,3 @@ export const hit = {
   text: text('Excerpt around the first match', { maxLength: searchLimits.hitCharacters }),
   timestamp: time('Its time'),
 };
-
-export const SearchHits = record('SearchHits', 'Messages found by the daemon of the device.', {
-  hits: list(
-    record('SearchHit', 'A message that matches.', {
-      sessionId: sessionId('The session'),
-      title: line('Title of the session'),
-      ...hit,
-    }),
-    'Newest sessions first, and within each session the newest messages first',
-    { maxItems: searchLimits.hits },
-  ),
-  more: maybe(flag('The daemon stopped before it searched all transcripts')),
-});
-export type SearchHits = Static<typeof SearchHits>;
-
-export const SearchQuery = Type.Object({ q: searchQuery });

@@ -1,7 +1,6 @@
 /** Settings of a session: its mode, its model and other choices that its agent offers. Names are the same on every plane. */
 import {
   type Static,
-  Type,
   flag,
   id,
   limits,
@@ -65,13 +64,6 @@ export const abilities = list(
 
 const choice = { id: id('Id of the setting'), value: id('Id of one of its options') };
 
-/** The body of the route. */
-export const SettingChange = record('SettingChange', 'A new value for one setting.', {
-  ...choice,
-  keep: maybe(flag('Make it the default of this agent on this machine too')),
-  on: maybe(text('The program in which the person chooses, for display', { maxLength: limits.nameCharacters })),
-});
-
 /** A choice that goes with a message. */
 export const MessageSetting = record('MessageSetting', 'A setting to apply before the agent gets the message.', {
   ...choice,
@@ -102,12 +94,6 @@ export const SessionSettings = record(
   },
 );
 
-export const SettingsQuery = Type.Object({
-  known: maybe(
-    Type.Literal('1', { description: 'Only values that the daemon already knows; starts no process of the agent' }),
-  ),
-});
-
 export const AgentSettings = record('AgentSettings', 'The initial settings of new sessions of an agent.', {
   deviceId: id('Device id'),
   agentType: line('The agent'),
@@ -117,11 +103,6 @@ export const AgentSettings = record('AgentSettings', 'The initial settings of ne
 });
 
 const agentType = maybe(line('One of the `agents` of the device; absent: the agent of the registration'));
-
-export const AgentSettingsQuery = Type.Object({
-  agentType,
-  projectPath: maybe(text('The folder of the session', { maxLength: limits.pathCharacters })),
-});
 
 export const DefaultChange = record('DefaultChange', 'A default for new sessions of an agent on a machine.', {
   agentType,
@@ -134,5 +115,4 @@ export type Setting = Static<typeof Setting>;
 export type MessageSetting = Static<typeof MessageSetting>;
 export type AgentSettings = Static<typeof AgentSettings>;
 export type DefaultChange = Static<typeof DefaultChange>;
-export type SettingChange = Static<typeof SettingChange>;
 export type SessionSettings = Static<typeof SessionSettings>;

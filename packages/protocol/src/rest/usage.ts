@@ -1,5 +1,5 @@
 /** Figures of use of a device, by day: turns, cost and tokens, as its agents report them (rules, 22). camelCase. */
-import { type Static, count, id, limits, list, maybe, record, text } from '../schema.ts';
+import { type Static, count, limits, list, maybe, record, text } from '../schema.ts';
 import { Cost } from '../transcript/figures.ts';
 import { version } from '../transcript/index.ts';
 
@@ -35,11 +35,4 @@ export const usageDays = list(UsageDay, 'Sorted by day, then by agent; days with
   maxItems: spendingLimits.rows,
 });
 
-export const DeviceUsage = record('DeviceUsage', 'Usage figures of a device, from its daemon.', {
-  deviceId: id('Device id'),
-  days: usageDays,
-  since,
-});
-
 export type UsageDay = Static<typeof UsageDay>;
-export type DeviceUsage = Static<typeof DeviceUsage>;

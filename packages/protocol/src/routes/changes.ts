@@ -1,7 +1,25 @@
-/** The rows of `routes` about files of a session; its daemon answers them. */
-import { endpoints } from '../endpoints.ts';
-import { ChangeList, FileDiff, FileList, FilePiece, changeLimits, scopeName } from '../rest/changes.ts';
-import { Type, count, id, limits, maybe, oneOf, text } from '../schema.ts';
+/** Routes of the files of a session; its daemon answers them. */
+import * as story from '../examples/story.ts';
+import { changeLimits, changeList, fileDiff, filePiece, folderEntries, scopeName } from '../rest/changes.ts';
+import { type Static, Type, count, flag, id, limits, maybe, oneOf, record, text } from '../schema.ts';
+import { body } from './body.ts';
+
+export const ChangeList = body(record('ChangeList', 'The changed files.', changeList), story.changes);
+
+export const FileDiff = body(
+  record('FileDiff', 'The diff of a file.', {
+    ...fileDiff,
+    includesEarlier: maybe(flag('The diff includes changes from before the turn or the session')),
+  }),
+  story.fileDiff,
+);
+
+export const FileList = body(
+  record('FileList', 'The entries of a folder, or the files found by name.', folderEntries),
+  story.files,
+);
+
+export const FilePiece = body(record('FilePiece', 'A piece of a file.', filePiece), { ...story.file, next: 36 });
 
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
 const scope = maybe(scopeName('The comparison; default: `uncommitted`'));
@@ -15,9 +33,16 @@ const errors = [
   'DEVICE_ERROR',
 ] as const;
 
+export type ChangeList = Static<typeof ChangeList>;
+export type FileDiff = Static<typeof FileDiff>;
+export type FileList = Static<typeof FileList>;
+export type FilePiece = Static<typeof FilePiece>;
+
 export const changeRoutes = {
   readChanges: {
-    ...endpoints.readChanges,
+    method: 'GET',
+    path: '/api/sessions/:id/changes',
+    credential: 'user',
     summary: 'The changed files, from the daemon',
     scope: 'sessions:read',
     limit: 'files',
@@ -31,7 +56,9 @@ export const changeRoutes = {
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE'],
   },
   readDiff: {
-    ...endpoints.readDiff,
+    method: 'GET',
+    path: '/api/sessions/:id/changes/diff',
+    credential: 'user',
     summary: 'The diff of one file, from the daemon',
     scope: 'sessions:read',
     limit: 'files',
@@ -45,7 +72,9 @@ export const changeRoutes = {
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE', 'FILE_NOT_FOUND', 'FILE_HIDDEN'],
   },
   listFiles: {
-    ...endpoints.listFiles,
+    method: 'GET',
+    path: '/api/sessions/:id/files',
+    credential: 'user',
     summary: 'The entries of a folder of the session, or files by name, from the daemon',
     scope: ['sessions:read', 'devices:read'],
     limit: 'files',
@@ -59,7 +88,9 @@ export const changeRoutes = {
     errors: [...errors, 'FILE_NOT_FOUND'],
   },
   readFile: {
-    ...endpoints.readFile,
+    method: 'GET',
+    path: '/api/sessions/:id/files/content',
+    credential: 'user',
     summary: 'A piece of a file of the session, from the daemon',
     scope: ['sessions:read', 'devices:read'],
     limit: 'files',

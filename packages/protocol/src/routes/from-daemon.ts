@@ -1,11 +1,78 @@
-/** The rows of `routes` that concern the agent of a session; nearly all of them are answered by its daemon. */
-import { endpoints } from '../endpoints.ts';
-import * as content from '../rest/content.ts';
-import * as desk from '../rest/desk.ts';
-import * as conversation from '../rest/conversation.ts';
-import * as settings from '../rest/settings.ts';
-import { Type, count, maybe } from '../schema.ts';
+/** Routes about the agent of a session that its daemon answers: commands, context, summary, contents of items. */
+import * as story from '../examples/story.ts';
+import { piece } from '../rest/content.ts';
+import { Summary } from '../rest/conversation.ts';
+import {
+  type Static,
+  Type,
+  count,
+  id,
+  limits,
+  line,
+  list,
+  maybe,
+  nullable,
+  record,
+  sessionId,
+  text,
+} from '../schema.ts';
 import { transcriptLimits } from '../transcript/index.ts';
+import { body } from './body.ts';
+
+export const CommandList = body(
+  record('CommandList', 'The slash commands of the agent of a session.', {
+    commands: list(
+      record('Command', 'A command.', {
+        name: line('Without the slash'),
+        description: text('Description; can be empty'),
+        inputHint: maybe(text('Hint for its arguments')),
+      }),
+      'In the order of the daemon; empty if the daemon never reported any',
+      { maxItems: limits.slashCommands },
+    ),
+  }),
+  {
+    commands: [
+      { name: 'compact', description: 'Summarise the conversation', inputHint: 'what to keep' },
+      { name: 'review', description: '' },
+    ],
+  },
+);
+
+export const SessionContext = body(
+  record('SessionContext', 'The context usage of a session, as the daemon reports it.', {
+    sessionId: sessionId('Canonical session id'),
+    usedTokens: nullable(count('Tokens in the context; null if the daemon does not know')),
+    maxTokens: nullable(count('Capacity of the context in tokens; null if the daemon does not know it')),
+    details: Type.Object({}, { description: 'The complete answer of the daemon, unchanged' }),
+  }),
+  {
+    sessionId: story.sessionId,
+    usedTokens: 41_200,
+    maxTokens: 200_000,
+    details: { used_tokens: 41_200, max_tokens: 200_000 },
+  },
+);
+
+export const SessionSummary = body(
+  record('SessionSummary', 'The summary of a session, as its daemon reports it.', {
+    sessionId: sessionId('Canonical session id'),
+    ...Summary.properties,
+  }),
+  { sessionId: story.sessionId, ...story.summary },
+);
+
+export const ItemContent = body(
+  record('ItemContent', "A piece of an item's content.", {
+    sessionId: sessionId('Canonical session id'),
+    uuid: id('The item'),
+    name: id('Name of the content in the part of the item'),
+    offset: count('First byte of the piece'),
+    ...piece,
+    next: maybe(count('First byte of the next piece; absent: this was the last piece')),
+  }),
+  { sessionId: story.sessionId, uuid: story.messages[3].uuid, name: 'output', offset: 0, ...story.piece, next: 27 },
+);
 
 const ContentQuery = Type.Object({
   offset: maybe(count('First byte of the piece; default: 0')),
@@ -19,28 +86,28 @@ const ContentQuery = Type.Object({
   ),
 });
 
-const deskErrors = [
-  'SESSION_NOT_FOUND',
-  'SESSION_NOT_RESOLVED',
-  'NOT_SUPPORTED_BY_DEVICE',
-  'DEVICE_OFFLINE',
-  'DEVICE_TIMEOUT',
-  'DEVICE_ERROR',
-] as const;
+export type SessionSummary = Static<typeof SessionSummary>;
+export type CommandList = Static<typeof CommandList>;
+export type SessionContext = Static<typeof SessionContext>;
+export type ItemContent = Static<typeof ItemContent>;
 
 export const fromDaemonRoutes = {
   listCommands: {
-    ...endpoints.listCommands,
+    method: 'GET',
+    path: '/api/sessions/:id/commands',
+    credential: 'user',
     summary: 'The slash commands of the agent',
     scope: 'sessions:read',
-    success: { 200: conversation.CommandList },
+    success: { 200: CommandList },
     errors: ['SESSION_NOT_FOUND'],
   },
   readContext: {
-    ...endpoints.readContext,
+    method: 'GET',
+    path: '/api/sessions/:id/context',
+    credential: 'user',
     summary: 'The context usage of the session, from the daemon',
     scope: 'sessions:read',
-    success: { 200: conversation.SessionContext },
+    success: { 200: SessionContext },
     errors: [
       'SESSION_NOT_FOUND',
       'SESSION_NOT_RESOLVED',
@@ -51,10 +118,12 @@ export const fromDaemonRoutes = {
     ],
   },
   readSummary: {
-    ...endpoints.readSummary,
+    method: 'GET',
+    path: '/api/sessions/:id/summary',
+    credential: 'user',
     summary: 'A summary of the session, from the daemon',
     scope: 'sessions:read',
-    success: { 200: conversation.SessionSummary },
+    success: { 200: SessionSummary },
     errors: [
       'SESSION_NOT_FOUND',
       'SESSION_NOT_RESOLVED',
@@ -64,72 +133,17 @@ export const fromDaemonRoutes = {
       'DEVICE_ERROR',
     ],
   },
-  readSettings: {
-    ...endpoints.readSettings,
-    summary: 'The settings of the session (mode, model, …), from the daemon',
-    scope: 'sessions:read',
-    query: settings.SettingsQuery,
-    success: { 200: settings.SessionSettings },
-    errors: [
-      'SESSION_NOT_FOUND',
-      'SESSION_NOT_RESOLVED',
-      'SETTINGS_NOT_SUPPORTED',
-      'NOT_SUPPORTED_BY_DEVICE',
-      'DEVICE_OFFLINE',
-      'DEVICE_TIMEOUT',
-      'DEVICE_ERROR',
-    ],
-  },
-  changeSetting: {
-    ...endpoints.changeSetting,
-    summary: 'Change a setting of the session; returns all settings after the change',
-    scope: 'sessions:write',
-    body: settings.SettingChange,
-    success: { 200: settings.SessionSettings },
-    errors: [
-      'SESSION_NOT_FOUND',
-      'SESSION_NOT_RESOLVED',
-      'SETTINGS_NOT_SUPPORTED',
-      'INVALID_SETTING',
-      'SETTING_NOT_ALLOWED',
-      'SIGN_IN_NOT_RECENT',
-      'NOT_SUPPORTED_BY_DEVICE',
-      'DEVICE_OFFLINE',
-      'DEVICE_TIMEOUT',
-      'DEVICE_ERROR',
-    ],
-  },
-  readDeviceSettings: {
-    ...endpoints.readDeviceSettings,
-    summary: 'The initial settings of new sessions of an agent, from the daemon; starts no process of the agent',
-    scope: 'devices:read',
-    query: settings.AgentSettingsQuery,
-    success: { 200: settings.AgentSettings },
-    errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
-  },
-  changeDeviceSetting: {
-    ...endpoints.changeDeviceSetting,
-    summary: 'Set or remove a default for new sessions of an agent; a mode that never asks requires a recent sign-in',
-    scope: 'sessions:write',
-    body: settings.DefaultChange,
-    success: { 200: settings.AgentSettings },
-    errors: [
-      'DEVICE_NOT_FOUND',
-      'NOT_SUPPORTED_BY_DEVICE',
-      'INVALID_SETTING',
-      'SETTING_NOT_ALLOWED',
-      'SIGN_IN_NOT_RECENT',
-      'DEVICE_OFFLINE',
-      'DEVICE_TIMEOUT',
-      'DEVICE_ERROR',
-    ],
-  },
+} as const;
+
+export const contentRoutes = {
   readContent: {
-    ...endpoints.readContent,
+    method: 'GET',
+    path: '/api/sessions/:id/items/:uuid/content/:name',
+    credential: 'user',
     summary: "A piece of an item's content, from the daemon: an image, a file, or the whole output of a tool",
     scope: 'sessions:read',
     query: ContentQuery,
-    success: { 200: content.ItemContent },
+    success: { 200: ItemContent },
     streamed: true,
     errors: [
       'SESSION_NOT_FOUND',
@@ -140,27 +154,5 @@ export const fromDaemonRoutes = {
       'DEVICE_TIMEOUT',
       'DEVICE_ERROR',
     ],
-  },
-  releaseSession: {
-    ...endpoints.releaseSession,
-    summary: 'Close the program on the machine that has the session open, to continue in an app',
-    scope: 'sessions:write',
-    body: desk.ReleaseSession,
-    success: { 200: conversation.ReleasedSession },
-    errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
-  },
-  readDesk: {
-    ...endpoints.readDesk,
-    summary: 'How to continue the session in a terminal; changes nothing',
-    scope: 'sessions:read',
-    success: { 200: desk.DeskState },
-    errors: deskErrors,
-  },
-  letGo: {
-    ...endpoints.letGo,
-    summary: 'The same, after the daemon stops its own idle process of the session',
-    scope: 'sessions:write',
-    success: { 200: desk.DeskState },
-    errors: deskErrors,
   },
 } as const;

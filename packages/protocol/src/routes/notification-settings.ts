@@ -1,6 +1,7 @@
-/** A person's choice of causes and hours for notifications (rules, 14.11 and 14.13). */
+/** Routes of a person's choice of causes and hours for notifications (rules, 14.11 and 14.13). */
+import { chosenCauses, notifyLevels } from '../rest/causes.ts';
 import { type Static, Type, count, list, maybe, nullable, oneOf, record, text, time } from '../schema.ts';
-import { chosenCauses, notifyLevels } from './causes.ts';
+import { body, exampleOf } from './body.ts';
 
 const level = oneOf(
   notifyLevels,
@@ -24,10 +25,8 @@ export type Weekday = (typeof weekdays)[number];
 const clockTime = (description: string) =>
   text(description, { pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', maxLength: 5 });
 
-export const QuietHours = record(
-  'QuietHours',
-  'The relay holds notifications during these hours and sends them as one afterwards.',
-  {
+export const QuietHours = body(
+  record('QuietHours', 'The relay holds notifications during these hours and sends them as one afterwards.', {
     start: clockTime('Local time, `22:00`'),
     end: clockTime('Local time, `07:00`; a time before `start` is on the next day. Must differ from `start`'),
     timeZone: text('IANA name, `Europe/Berlin`', { minLength: 1, maxLength: 64 }),
@@ -45,29 +44,59 @@ export const QuietHours = record(
         },
       ),
     ),
-  },
+  }),
+  { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] },
 );
 
-export const NotificationSettings = record(
-  'NotificationSettings',
-  'The causes that notify a person, and the quiet hours.',
-  {
+export const NotificationSettings = body(
+  record('NotificationSettings', 'The causes that notify a person, and the quiet hours.', {
     causes: Type.Required(CauseLevels),
     quietHours: nullable(QuietHours),
     held: record('HeldNotifications', 'Deliveries held until the quiet hours are over.', {
       count: count('Number of deliveries'),
       until: maybe(time('When the relay sends the first of them')),
     }),
+  }),
+  {
+    causes: { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 'watched', device: 'off' },
+    quietHours: exampleOf(QuietHours),
+    held: { count: 2, until: '2026-03-15T06:00:00.000Z' },
   },
 );
 
-export const SaveNotificationSettings = record(
-  'SaveNotificationSettings',
-  'All settings. An omitted cause gets its default: `all` for `needs_you` and `failed`, `off` for `device`, `watched` for the other causes.',
-  { causes: maybe(CauseLevels), quietHours: maybe(nullable(QuietHours)) },
+export const SaveNotificationSettings = body(
+  record(
+    'SaveNotificationSettings',
+    'All settings. An omitted cause gets its default: `all` for `needs_you` and `failed`, `off` for `device`, `watched` for the other causes.',
+    { causes: maybe(CauseLevels), quietHours: maybe(nullable(QuietHours)) },
+  ),
+  { causes: exampleOf(NotificationSettings).causes, quietHours: exampleOf(QuietHours) },
 );
 
 export type CauseLevels = Static<typeof CauseLevels>;
 export type QuietHours = Static<typeof QuietHours>;
 export type NotificationSettings = Static<typeof NotificationSettings>;
 export type SaveNotificationSettings = Static<typeof SaveNotificationSettings>;
+
+export const notificationSettingRoutes = {
+  readNotificationSettings: {
+    method: 'GET',
+    path: '/api/notification-settings',
+    credential: 'user',
+    summary: 'The notification settings of the user',
+    scope: 'sessions:read',
+    success: { 200: NotificationSettings },
+    errors: [],
+  },
+  saveNotificationSettings: {
+    method: 'PUT',
+    path: '/api/notification-settings',
+    credential: 'user',
+    summary:
+      'Choose causes and quiet hours; the relay sends held notifications at once if the new hours no longer cover them',
+    scope: 'sessions:write',
+    body: SaveNotificationSettings,
+    success: { 200: NotificationSettings },
+    errors: [],
+  },
+} as const;
