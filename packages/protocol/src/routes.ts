@@ -15,7 +15,7 @@ import { answerRoutes, messageRoutes } from './routes/messages.ts';
 import { notificationSettingRoutes } from './routes/notification-settings.ts';
 import { pushRoutes } from './routes/push.ts';
 import { registrationRoutes } from './routes/registration.ts';
-import type { Route } from './routes/route.ts';
+import type { Rows } from './routes/route.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { deviceSettingRoutes, sessionSettingRoutes } from './routes/settings.ts';
@@ -54,6 +54,6 @@ export const routes = {
   ...answerRoutes,
   ...inboxRoutes,
   ...ticketRoutes,
-} as const satisfies Record<string, Route>;
+} as const satisfies Rows;
 
 export type RouteName = keyof typeof routes;

@@ -15,6 +15,7 @@ import { CauseLevels, NotificationSettings, QuietHours } from './notification-se
 import { Subscription, maxSubscriptions } from './push.ts';
 import { ExportedSchedule } from './schedules.ts';
 import { NotificationList } from './watching.ts';
+import type { Rows } from './route.ts';
 
 const many = { maxItems: limits.exportItems };
 
@@ -279,4 +280,4 @@ export const accountExportRoutes = {
     limit: 'export',
     streamed: true,
   },
-} as const;
+} as const satisfies Rows;

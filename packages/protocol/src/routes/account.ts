@@ -3,6 +3,7 @@ import { asked } from '../examples/transcript.ts';
 import * as story from '../examples/story.ts';
 import { type Static, Type, count, id, limits, line, list, maybe, record, text, time } from '../schema.ts';
 import { body, exampleOf } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const Ticket = body(
   record('Ticket', 'A single-use credential for `/ws/attention?ticket=`.', {
@@ -124,7 +125,7 @@ export const accountRoutes = {
     success: { 204: undefined },
     errors: ['SIGN_IN_NOT_RECENT'],
   },
-} as const;
+} as const satisfies Rows;
 
 export const auditRoutes = {
   listAudit: {
@@ -137,7 +138,7 @@ export const auditRoutes = {
     success: { 200: AuditPage },
     errors: [],
   },
-} as const;
+} as const satisfies Rows;
 
 export const ticketRoutes = {
   createTicket: {
@@ -149,4 +150,4 @@ export const ticketRoutes = {
     success: { 201: Ticket },
     errors: [],
   },
-} as const;
+} as const satisfies Rows;

@@ -3,6 +3,7 @@ import * as story from '../examples/story.ts';
 import { changeLimits, changeList, fileDiff, filePiece, folderEntries, scopeName } from '../rest/changes.ts';
 import { type Static, Type, count, flag, id, limits, maybe, oneOf, record, text } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const ChangeList = body(record('ChangeList', 'The changed files.', changeList), story.changes);
 
@@ -107,4 +108,4 @@ export const changeRoutes = {
     success: { 200: FilePiece },
     errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'FILE_NOT_FOUND', 'FILE_HIDDEN'],
   },
-} as const;
+} as const satisfies Rows;

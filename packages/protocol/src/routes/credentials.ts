@@ -2,6 +2,7 @@
 import * as story from '../examples/story.ts';
 import { type Static, Type, count, id, limits, line, list, maybe, oneOf, record, text, time } from '../schema.ts';
 import { body, exampleOf } from './body.ts';
+import type { Rows } from './route.ts';
 
 /** Tokens of one person that are valid. */
 export const maxAcpTokens = 50;
@@ -158,7 +159,7 @@ export const acpTokenRoutes = {
     success: { 204: undefined },
     errors: ['TOKEN_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;
 
 export const deviceKeyRoutes = {
   createDeviceKey: {
@@ -189,4 +190,4 @@ export const deviceKeyRoutes = {
     success: { 204: undefined },
     errors: ['KEY_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

@@ -3,6 +3,7 @@ import * as story from '../examples/story.ts';
 import { notificationCauses } from '../rest/causes.ts';
 import { type Static, count, flag, id, line, maybe, oneOf, record, time } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 /** The notification of a test has a cause of its own. */
 const deliveryCauses = [...notificationCauses, 'test'] as const;
@@ -69,4 +70,4 @@ export const deliveryRoutes = {
     success: { 200: Delivery },
     errors: ['DELIVERY_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

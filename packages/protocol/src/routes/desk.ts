@@ -3,6 +3,7 @@ import * as story from '../examples/story.ts';
 import { deskAnswer } from '../rest/desk.ts';
 import { type Static, flag, maybe, record, sessionId, text } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const ReleasedSession = body(
   record('ReleasedSession', 'The outcome of a request to release a session.', {
@@ -80,4 +81,4 @@ export const deskRoutes = {
     success: { 200: DeskState },
     errors: deskErrors,
   },
-} as const;
+} as const satisfies Rows;

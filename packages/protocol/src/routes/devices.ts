@@ -22,6 +22,7 @@ import {
   time,
 } from '../schema.ts';
 import { body, exampleOf } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const DeviceConflict = Type.Object(
   {
@@ -329,7 +330,7 @@ export const deviceRoutes = {
     success: { 200: Device },
     errors: ['DEVICE_NOT_FOUND', 'AGENT_NOT_OFFERED'],
   },
-} as const;
+} as const satisfies Rows;
 
 export const connectionRoutes = {
   listConnections: {
@@ -341,4 +342,4 @@ export const connectionRoutes = {
     success: { 200: ConnectionList },
     errors: ['DEVICE_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

@@ -18,6 +18,7 @@ import {
 } from '../schema.ts';
 import { transcriptLimits } from '../transcript/index.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const CommandList = body(
   record('CommandList', 'The slash commands of the agent of a session.', {
@@ -133,7 +134,7 @@ export const fromDaemonRoutes = {
       'DEVICE_ERROR',
     ],
   },
-} as const;
+} as const satisfies Rows;
 
 export const contentRoutes = {
   readContent: {
@@ -155,4 +156,4 @@ export const contentRoutes = {
       'DEVICE_ERROR',
     ],
   },
-} as const;
+} as const satisfies Rows;

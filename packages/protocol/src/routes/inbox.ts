@@ -3,6 +3,7 @@ import { inboxCounts, inboxItem } from '../examples/inbox.ts';
 import { InboxCounts, InboxItem, inboxKinds, inboxLimits, inboxUpdateFields } from '../rest/inbox.ts';
 import { type Static, Type, count, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const Inbox = body(
   record('Inbox', 'A page of inbox items, newest first.', {
@@ -95,4 +96,4 @@ export const inboxRoutes = {
     success: { 200: InboxState },
     errors: ['ITEM_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

@@ -28,6 +28,7 @@ import {
 import { FieldValues, version } from '../transcript/index.ts';
 import { body } from './body.ts';
 import { HistoryQuery } from './queries.ts';
+import type { Rows } from './route.ts';
 
 export const MessagePage = body(
   record('MessagePage', 'A page of history, fetched from the daemon.', {
@@ -223,7 +224,7 @@ export const messageRoutes = {
     ],
     refusals: { 409: PromptRefusal },
   },
-} as const;
+} as const satisfies Rows;
 
 export const answerRoutes = {
   giveAnswer: {
@@ -243,4 +244,4 @@ export const answerRoutes = {
     ],
     refusals: { 409: PromptRefusal },
   },
-} as const;
+} as const satisfies Rows;

@@ -2,6 +2,7 @@
 import { chosenCauses, notifyLevels } from '../rest/causes.ts';
 import { type Static, Type, count, list, maybe, nullable, oneOf, record, text, time } from '../schema.ts';
 import { body, exampleOf } from './body.ts';
+import type { Rows } from './route.ts';
 
 const level = oneOf(
   notifyLevels,
@@ -99,4 +100,4 @@ export const notificationSettingRoutes = {
     success: { 200: NotificationSettings },
     errors: [],
   },
-} as const;
+} as const satisfies Rows;

@@ -4,6 +4,7 @@ import { type Static, Type, count, id, limits, line, list, maybe, oneOf, record,
 import { body, exampleOf } from './body.ts';
 import { Delivery } from './deliveries.ts';
 import { CauseLevels } from './notification-settings.ts';
+import type { Rows } from './route.ts';
 
 const subscriptionKinds = ['ntfy', 'webhook', 'webpush', 'unifiedpush', 'fcm', 'apns'] as const;
 export type SubscriptionKind = (typeof subscriptionKinds)[number];
@@ -305,4 +306,4 @@ export const pushRoutes = {
     success: { 200: RotatedSecret },
     errors: ['SUBSCRIPTION_NOT_FOUND', 'KIND_NOT_CONFIGURED', 'SIGN_IN_NOT_RECENT'],
   },
-} as const;
+} as const satisfies Rows;

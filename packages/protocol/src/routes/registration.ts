@@ -4,6 +4,7 @@ import { agentType } from '../rest/device.ts';
 import { type Static, Type, count, flag, id, limits, line, maybe, oneOf, record, text, time } from '../schema.ts';
 import { body } from './body.ts';
 import { type PollError, pollErrors } from '../errors.ts';
+import type { Rows } from './route.ts';
 
 const hostname = text('Host name of the machine', { minLength: 1, maxLength: limits.hostnameCharacters });
 const deviceName = text('Display name; default: the host name', { maxLength: limits.nameCharacters });
@@ -187,4 +188,4 @@ export const registrationRoutes = {
     success: { 200: CodeDenied },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
   },
-} as const;
+} as const satisfies Rows;

@@ -45,6 +45,9 @@ export interface Route extends Endpoint {
   streamed?: true;
 }
 
+/** The table of a subject. A row does not compile if one of its bodies lacks an example. */
+export type Rows = Readonly<Record<string, Route>>;
+
 export type EndpointsOf<T> = { readonly [N in keyof T]: Pick<T[N], keyof Endpoint & keyof T[N]> };
 
 /** Returns the part of each row that a client needs: plain data. */

@@ -20,6 +20,7 @@ import {
   time,
 } from '../schema.ts';
 import { body, exampleOf } from './body.ts';
+import type { Rows } from './route.ts';
 
 const runStates = ['started', 'done', 'asked', 'failed', 'missed', 'skipped', 'cancelled'] as const;
 
@@ -290,4 +291,4 @@ export const scheduleRoutes = {
     success: { 200: ScheduleRuns },
     errors: ['SCHEDULE_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

@@ -25,6 +25,7 @@ import {
 import { body, exampleOf } from './body.ts';
 import { MessagePage } from './messages.ts';
 import { HistoryQuery } from './queries.ts';
+import type { Rows } from './route.ts';
 
 export const SessionDetail = body(
   record('SessionDetail', 'A session with its recent messages.', {
@@ -267,4 +268,4 @@ export const sessionRoutes = {
     success: { 200: changedSession },
     errors: ['SESSION_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

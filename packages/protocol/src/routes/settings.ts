@@ -3,6 +3,7 @@ import * as story from '../examples/story.ts';
 import { AgentSettings, DefaultChange, MessageSetting, SessionSettings } from '../rest/settings.ts';
 import { type Static, Type, limits, maybe, record, text } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 /** The body of the route. */
 export const SettingChange = body(
@@ -76,7 +77,7 @@ export const sessionSettingRoutes = {
       'DEVICE_ERROR',
     ],
   },
-} as const;
+} as const satisfies Rows;
 
 export const deviceSettingRoutes = {
   readDeviceSettings: {
@@ -108,4 +109,4 @@ export const deviceSettingRoutes = {
       'DEVICE_ERROR',
     ],
   },
-} as const;
+} as const satisfies Rows;

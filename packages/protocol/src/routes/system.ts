@@ -1,6 +1,7 @@
 /** Routes of an instance itself, and the documents of the API. */
 import { Type, line, list, maybe, oneOf, record } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 export const Health = body(
   record('Health', 'The process is alive.', {
@@ -64,4 +65,4 @@ export const systemRoutes = {
     success: { 200: served },
     errors: [],
   },
-} as const;
+} as const satisfies Rows;

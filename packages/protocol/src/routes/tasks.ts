@@ -22,6 +22,7 @@ import {
 import { body, exampleOf } from './body.ts';
 import { PromptRefusal } from './messages.ts';
 import { Schedule } from './schedules.ts';
+import type { Rows } from './route.ts';
 
 export const SentNow = body(
   record('SentNow', 'A queued message on its way into the running turn.', {
@@ -285,4 +286,4 @@ export const taskRoutes = {
     success: { 200: Task },
     errors: ['TASK_NOT_FOUND'],
   },
-} as const;
+} as const satisfies Rows;

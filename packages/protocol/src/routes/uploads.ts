@@ -3,6 +3,7 @@ import * as story from '../examples/story.ts';
 import { FileState, SendFile } from '../rest/uploads.ts';
 import { Type, count } from '../schema.ts';
 import { body } from './body.ts';
+import type { Rows } from './route.ts';
 
 const announcedFile = body(SendFile, { fileId: story.fileIdExample, name: 'march.csv', size: 27, mime: 'text/csv' });
 const fileState = body(FileState, { fileId: story.fileIdExample, received: 27, done: true, name: 'march.csv' });
@@ -64,4 +65,4 @@ export const uploadRoutes = {
     success: { 204: undefined },
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE'],
   },
-} as const;
+} as const satisfies Rows;

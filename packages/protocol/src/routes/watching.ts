@@ -21,6 +21,7 @@ import { body } from './body.ts';
 import { Delivery } from './deliveries.ts';
 import { maxSubscriptions } from './push.ts';
 import { page } from './queries.ts';
+import type { Rows } from './route.ts';
 
 export const WatchList = body(
   record('WatchList', 'Sessions the user watches.', {
@@ -163,4 +164,4 @@ export const watchingRoutes = {
     success: { 200: NotificationList },
     errors: [],
   },
-} as const;
+} as const satisfies Rows;
