@@ -105,14 +105,18 @@ async function borrowEmbedded(): Promise<Database> {
   };
 }
 
-/** Removes every row and every setting. False if the schema or the statistics differ from a new database. */
+/**
+ * Removes every row, setting and statistic; the upkeep of an embedded database writes statistics after a minute. False if
+ * the schema differs from a new database.
+ */
 async function empty({ sql }: Database): Promise<boolean> {
   try {
     await sql.execute`DO $$ DECLARE tables text; BEGIN
       SELECT string_agg(format('%I', relname), ', ') INTO tables FROM pg_class WHERE relnamespace = 'public'::regnamespace
-        AND relkind = 'r' AND relname NOT LIKE '%migrations' AND pg_relation_size(oid) > 0;
+        AND relkind = 'r' AND relname NOT LIKE '%migrations' AND (pg_relation_size(oid) > 0 OR reltuples >= 0);
       IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables || ' RESTART IDENTITY CASCADE'; END IF;
     END $$`;
+    await sql.execute`DELETE FROM pg_statistic USING pg_class c WHERE c.oid = starelid AND relnamespace = 'public'::regnamespace`;
     await sql.execute`RESET ALL`;
     return (await shapeOf(sql)) === shape;
   } catch {
@@ -128,12 +132,14 @@ async function shapeOf(sql: Database['sql']): Promise<string> {
   const [row] = await sql.query<{ shape: string }>`SELECT md5(concat(
     (SELECT string_agg(concat(relname, relkind, reloptions), ',' ORDER BY relname) FROM pg_class
       WHERE relnamespace = 'public'::regnamespace),
-    (SELECT string_agg(concat(attrelid::regclass, attname, atttypid, attnotnull), ',' ORDER BY attrelid, attnum) FROM pg_attribute
+    (SELECT string_agg(concat(attrelid, attname, atttypid, attnotnull), ',' ORDER BY attrelid, attnum) FROM pg_attribute
       JOIN pg_class c ON c.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND NOT attisdropped),
     (SELECT string_agg(concat(proname, prosrc), ',' ORDER BY proname, oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace),
     (SELECT string_agg(concat(tgname, tgrelid, tgenabled), ',' ORDER BY tgname, tgrelid) FROM pg_trigger WHERE NOT tgisinternal),
     (SELECT string_agg(pg_get_constraintdef(oid), ',' ORDER BY oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace),
-    (SELECT count(*) FROM pg_statistic JOIN pg_class c ON c.oid = starelid WHERE relnamespace = 'public'::regnamespace)
+    (SELECT count(*) FROM pg_statistic JOIN pg_class c ON c.oid = starelid WHERE relnamespace = 'public'::regnamespace),
+    (SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltuples >= 0
+      AND relname NOT LIKE '%migrations')
   )) AS shape`;
   return row!.shape;
 }
