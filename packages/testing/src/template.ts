@@ -68,45 +68,54 @@ export async function createTestDatabase(): Promise<string> {
 const openEmbedded = async (options: TestDatabaseOptions = {}) =>
   openDatabase({ ...options, template: readFileSync(await templateFile()) });
 
-/** Embedded databases that earlier tests of this process gave back: opening one costs 2 CPU seconds, emptying one a few milliseconds. */
-const idle: Database[] = [];
 const mostIdle = 2;
+/** The databases that tests of this process gave back: one list for each function that opens them. */
+const idleLists: Database[][] = [];
 
 export async function closeIdleDatabases(): Promise<void> {
-  await Promise.all(idle.splice(0).map((database) => database.close()));
-}
-
-/** A returned and emptied database, or a new one. */
-async function borrowEmbedded(): Promise<Database> {
-  let database = idle.pop();
-  if (database && !(await empty(database))) {
-    await database.close();
-    database = undefined;
-  }
-  const borrowed = database ?? (await openEmbedded());
-  shape ??= await shapeOf(borrowed.sql);
-  const watches = new Set<() => void>();
-  let closing: Promise<void> | undefined;
-  return {
-    ...borrowed,
-    watchInboxes: (listener) => {
-      const stop = borrowed.watchInboxes(listener);
-      watches.add(stop);
-      return stop;
-    },
-    close: () => {
-      closing ??= (async () => {
-        for (const stop of watches) stop();
-        if (idle.length < mostIdle) idle.push(borrowed);
-        else await borrowed.close();
-      })();
-      return closing;
-    },
-  };
+  await Promise.all(idleLists.flatMap((idle) => idle.splice(0)).map((database) => database.close()));
 }
 
 /**
- * Removes every row, setting and statistic; the upkeep of an embedded database writes statistics after a minute. False if
+ * Returns a function that lends embedded databases; `open` opens a new one from the template. Closing a lent one gives it
+ * back: opening one costs 2 CPU seconds, emptying one a tenth of a second.
+ */
+export function lendDatabases(open: () => Promise<Database>): () => Promise<Database> {
+  const idle: Database[] = [];
+  idleLists.push(idle);
+  return async () => {
+    let database = idle.pop();
+    while (database && !(await empty(database))) {
+      await database.close();
+      database = idle.pop();
+    }
+    const lent = database ?? (await open());
+    shape ??= await shapeOf(lent.sql);
+    const watches = new Set<() => void>();
+    let closing: Promise<void> | undefined;
+    return {
+      ...lent,
+      watchInboxes: (listener) => {
+        const stop = lent.watchInboxes(listener);
+        watches.add(stop);
+        return stop;
+      },
+      close: () => {
+        closing ??= (async () => {
+          for (const stop of watches) stop();
+          if (idle.length < mostIdle) idle.push(lent);
+          else await lent.close();
+        })();
+        return closing;
+      },
+    };
+  };
+}
+
+const borrowEmbedded = lendDatabases(() => openEmbedded());
+
+/**
+ * Removes every row, setting, temporary table and statistic; the upkeep of an embedded database writes statistics after a minute. False if
  * the schema differs from a new database.
  */
 async function empty({ sql }: Database): Promise<boolean> {
@@ -118,6 +127,7 @@ async function empty({ sql }: Database): Promise<boolean> {
     END $$`;
     await sql.execute`DELETE FROM pg_statistic USING pg_class c WHERE c.oid = starelid AND relnamespace = 'public'::regnamespace`;
     await sql.execute`RESET ALL`;
+    await sql.execute`DISCARD TEMP`;
     return (await shapeOf(sql)) === shape;
   } catch {
     return false;
