@@ -68,9 +68,19 @@ export async function createTestDatabase(): Promise<string> {
 const openEmbedded = async (options: TestDatabaseOptions = {}) =>
   openDatabase({ ...options, template: readFileSync(await templateFile()) });
 
+/** A `Database` of this package or of the sources of `@relay/database`, whose classes are other ones. */
+interface Lendable {
+  readonly sql: {
+    execute(statement: TemplateStringsArray): Promise<number>;
+    query<Row>(statement: TemplateStringsArray): Promise<Row[]>;
+  };
+  watchInboxes(listener: never): () => void;
+  close(): Promise<void>;
+}
+
 const mostIdle = 2;
 /** The databases that tests of this process gave back: one list for each function that opens them. */
-const idleLists: Database[][] = [];
+const idleLists: Lendable[][] = [];
 
 export async function closeIdleDatabases(): Promise<void> {
   await Promise.all(idleLists.flatMap((idle) => idle.splice(0)).map((database) => database.close()));
@@ -80,8 +90,8 @@ export async function closeIdleDatabases(): Promise<void> {
  * Returns a function that lends embedded databases; `open` opens a new one from the template. Closing a lent one gives it
  * back: opening one costs 2 CPU seconds, emptying one a tenth of a second.
  */
-export function lendDatabases(open: () => Promise<Database>): () => Promise<Database> {
-  const idle: Database[] = [];
+export function lendDatabases<Of extends Lendable>(open: () => Promise<Of>): () => Promise<Of> {
+  const idle: Of[] = [];
   idleLists.push(idle);
   return async () => {
     let database = idle.pop();
@@ -95,7 +105,7 @@ export function lendDatabases(open: () => Promise<Database>): () => Promise<Data
     let closing: Promise<void> | undefined;
     return {
       ...lent,
-      watchInboxes: (listener) => {
+      watchInboxes: (listener: never) => {
         const stop = lent.watchInboxes(listener);
         watches.add(stop);
         return stop;
@@ -118,7 +128,7 @@ const borrowEmbedded = lendDatabases(() => openEmbedded());
  * Removes every row, setting, temporary table and statistic; the upkeep of an embedded database writes statistics after a minute. False if
  * the schema differs from a new database.
  */
-async function empty({ sql }: Database): Promise<boolean> {
+async function empty({ sql }: Lendable): Promise<boolean> {
   try {
     await sql.execute`DO $$ DECLARE tables text; BEGIN
       SELECT string_agg(format('%I', relname), ', ') INTO tables FROM pg_class WHERE relnamespace = 'public'::regnamespace
@@ -138,7 +148,7 @@ async function empty({ sql }: Database): Promise<boolean> {
 let shape: string | undefined;
 
 /** Everything that TRUNCATE does not undo. */
-async function shapeOf(sql: Database['sql']): Promise<string> {
+async function shapeOf(sql: Lendable['sql']): Promise<string> {
   const [row] = await sql.query<{ shape: string }>`SELECT md5(concat(
     (SELECT string_agg(concat(relname, relkind, reloptions), ',' ORDER BY relname) FROM pg_class
       WHERE relnamespace = 'public'::regnamespace),
