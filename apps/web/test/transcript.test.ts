@@ -16,7 +16,7 @@ import { settled } from '../src/transcript/use-items.ts';
 
 /** Node types are no part of the pages. */
 declare const process: { env: { STORIES?: string } };
-const runs = process.env.STORIES ? 6000 : 300;
+const runs = process.env.STORIES ? 6000 : 1500;
 
 beforeAll(async () => {
   await loadWords('frame', 'session');
