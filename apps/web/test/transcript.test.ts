@@ -14,7 +14,7 @@ import { noMemory, rowsOf } from '../src/transcript/rows.ts';
 import { createTexts } from '../src/transcript/texts.ts';
 import { settled } from '../src/transcript/use-items.ts';
 
-/** Node types are no part of the pages. */
+/** The types of the pages exclude Node. */
 declare const process: { env: { STORIES?: string } };
 const runs = process.env.STORIES ? 6000 : 1500;
 

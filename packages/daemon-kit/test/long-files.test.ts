@@ -33,7 +33,7 @@ const pageOf = (store: Store, before?: string, after?: string) => {
   return found;
 };
 
-/** No multiple divides the number of lengths or names, so that pages begin behind each of them. */
+/** Shares no divisor with the number of lengths or of names, so that pages begin at each of them. */
 const step = process.env.STORIES ? 1 : 3;
 
 /** Pages equal the replay, from every third item (`stories`: each item) and by walking from the newest to the oldest. */

@@ -31,7 +31,7 @@ describe('openTestDatabase', () => {
     SELECT tablename AS name FROM pg_stats WHERE schemaname = 'public' UNION ALL
     SELECT relname FROM pg_class WHERE relname IN ('devices', 'sessions') AND reltuples >= 0`;
 
-  it('is lent again after its upkeep, without rows and statistics', async () => {
+  it('returns after its upkeep, without rows and statistics', async () => {
     const first = await openTestDatabase();
     const start = await startOf(first);
     await first.models.device.create({ data: device });
@@ -45,7 +45,7 @@ describe('openTestDatabase', () => {
     await second.close();
   }, 60_000);
 
-  it('is not lent again after a change of its schema', async () => {
+  it('never returns after a change of its schema', async () => {
     const first = await openTestDatabase();
     const start = await startOf(first);
     await first.sql.execute`ALTER TABLE devices ADD COLUMN left_over text`;

@@ -13,9 +13,9 @@ export const asTheTable: Handler<'readTask'> = () => ({ status: 200, body: task 
 export const status: Handler<'readTask'> = () => ({ status: 418, body: task });
 // @ts-expect-error -- another body
 export const body: Handler<'readTask'> = () => ({ status: 200, body: { nonsense: 1 } });
-// @ts-expect-error -- no body
-export const noBody: Handler<'readTask'> = () => ({ status: 200 });
-// @ts-expect-error -- a body although the route has none
+// @ts-expect-error -- the body is missing
+export const bodiless: Handler<'readTask'> = () => ({ status: 200 });
+// @ts-expect-error -- a body that the route never sends
 export const tooMuch: Handler<'deleteSession'> = () => ({ status: 204, body: task });
 // @ts-expect-error -- the refusal of another route
 export const refusal: Handler<'readTask'> = () => ({ status: 400, body: task });
