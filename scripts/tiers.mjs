@@ -7,8 +7,8 @@ export const tiers = {
     about: 'units, and everything that one process can show',
     match: ['**/*.test.ts'],
     ignore: notUnit,
-    // Otherwise each relay parses these certificates when it starts.
-    env: { NODE_EXTRA_CA_CERTS: '' },
+    // Otherwise each relay parses these certificates when it starts. Unit tests need no programs of the system.
+    env: { NODE_EXTRA_CA_CERTS: '', TEST_PROGRAMS: 'unused' },
   },
   machine: {
     about: 'our programs as processes, PostgreSQL, Redis, HAProxy and other programs of the system',
@@ -29,13 +29,14 @@ export const tiers = {
   },
   stories: {
     about:
-      'ten thousand random agents, whose true story is known, 200 of them through a relay (rules, 20.9), as many random transcripts, and 1,000 messages to a session that terminals open and close',
+      'the random tests of the tier unit at full size: ten thousand random agents, whose true story is known, 200 of them through a relay (rules, 20.9), as many random transcripts, 1,000 messages to a session that terminals open and close, and 300 orders of messages into a turn',
     match: [
       '**/apps/daemon/test/stories/{stories,relay-stories}.test.ts',
-      '**/apps/cli/test/parts.test.ts',
+      '**/apps/{cli/test/parts,web/test/transcript}.test.ts',
+      '**/packages/{acp/test/updates,daemon-kit/test/long-files,database/test/steer-interleavings}.test.ts',
       '**/packages/daemon-kit/test/desk-interleavings.test.ts',
     ],
-    env: { STORIES: '10000', RELAY_STORIES: '200', DESK_SEEDS: '10' },
+    env: { STORIES: '10000', RELAY_STORIES: '200', DESK_SEEDS: '10', STEER_ROUNDS: '300' },
   },
   redis: {
     about: 'deleted means gone from Redis, too, and files never reach it',

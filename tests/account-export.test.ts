@@ -115,21 +115,11 @@ describe('GET /api/me/export', () => {
     const eland = await personWith(relay, 'eland', relay.token('eland'));
     const database = relay.database;
     const [session] = await database.models.session.findMany({ where: { ownerId: eland.userId } });
-    const many = 400;
-    await database.models.task.createMany({
-      data: Array.from({ length: many }, (_, n) => ({
-        id: `many-${n}`,
-        sessionKey: session!.key,
-        deviceId: session!.deviceId,
-        ownerId: eland.userId,
-        kind: 'resume',
-        state: 'completed',
-        instruction: '',
-        result: `${n}`.padEnd(200_000, 'r'),
-        expiresAt: new Date(),
-        finishedAt: new Date(),
-      })),
-    });
+    const many = 100;
+    await database.sql.execute`
+      INSERT INTO tasks (id, session_key, device_id, owner_id, kind, state, instruction, result, expires_at, finished_at)
+      SELECT 'many-' || n, ${session!.key}, ${session!.deviceId}, ${eland.userId}, 'resume', 'completed', '', n || repeat(repeat('r', 1000), 200), now(), now()
+      FROM generate_series(1, ${many}::int) n`;
     const chunks = await new Promise<number[]>((resolve, reject) => {
       const headers = { Authorization: `Bearer ${eland.token}` };
       get(`${relay.url}/api/me/export`, { headers }, (response) => {

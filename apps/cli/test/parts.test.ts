@@ -15,7 +15,7 @@ import { plain } from '../src/show/text.ts';
 import { type Streams, terminalOn } from '../src/terminal.ts';
 
 const seed = 20261123;
-const parts = process.env.STORIES ? 12_000 : 3000;
+const parts = process.env.STORIES ? 12_000 : 1500;
 
 const hostileText = fc.oneof(
   { weight: 6, arbitrary: fc.string({ maxLength: 12 }) },

@@ -183,6 +183,7 @@ export async function until<T>(look: () => Promise<T | undefined | false>): Prom
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
     if (performance.now() > deadline) throw new Error(`it did not come about: ${look.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    // Each look costs several milliseconds of a core.
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

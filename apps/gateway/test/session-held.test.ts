@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Held, Session } from '@relay/protocol';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { until } from './conversation.ts';
 
 const held: Held = {
   state: 'idle',
@@ -32,7 +33,7 @@ const hello = (...sessions: object[]) => [
 describe('a session that another program has open', () => {
   let relay: TestRelay;
   beforeAll(async () => {
-    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500, deskWaitMs: 1000 } });
+    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500, deskWaitMs: 1000, offlineGraceMs: 500 } });
   });
   afterAll(() => relay.stop());
 
@@ -45,7 +46,7 @@ describe('a session that another program has open', () => {
   const read = async (id: string) =>
     (await relay.call('listSessions')).body.sessions.find((session) => session.id === id);
   const known = async (id: string) => {
-    while (!(await read(id)));
+    await until(() => read(id));
     return id;
   };
   const idOf = (daemon: TestDaemon, native: string) => `${daemon.deviceId}:scripted:${native}`;
@@ -86,13 +87,13 @@ describe('a session that another program has open', () => {
   it('44: shows nothing while the device is away, and returns after the same report', async () => {
     const daemon = await connect(undefined, entry('n1', { held }));
     const id = idOf(daemon, 'n1');
-    while ((await read(id))?.held === undefined);
+    await until(async () => (await read(id))?.held !== undefined);
     daemon.send({ type: 'session_held', session_id: 'n1', held: { ...held, state: 'busy' } });
-    while ((await read(id))?.held?.state !== 'busy');
+    await until(async () => (await read(id))?.held?.state === 'busy');
     await daemon.close();
-    while ((await read(id))?.held !== undefined);
+    await until(async () => (await read(id))?.held === undefined);
     const again = await connect(daemon.registration, entry('n1', { held }));
-    while ((await read(id))?.held?.state !== 'idle');
+    await until(async () => (await read(id))?.held?.state === 'idle');
     await again.close();
   });
 
@@ -242,11 +243,11 @@ describe('a session that another program has open', () => {
     send('n2', held);
     send('n3', waiting);
     send('n1', waiting);
-    while ((await notified()).length === 0);
+    await until(async () => (await notified()).length > 0);
     expect(await notified()).toEqual([[first, 'needs_you']]);
     await daemon.close();
     const again = await connect(daemon.registration, entry('n1', { held: waiting }), entry('n2', { held: waiting }));
-    while ((await notified()).length === 1);
+    await until(async () => (await notified()).length > 1);
     expect(await notified()).toEqual([
       [second, 'needs_you'],
       [first, 'needs_you'],

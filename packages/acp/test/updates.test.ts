@@ -200,7 +200,7 @@ describe('a part of any shape', () => {
         updater.updatesFor(one);
         expect(updater.updatesFor(one)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: process.env.STORIES ? 8000 : 500 },
     );
   });
 });

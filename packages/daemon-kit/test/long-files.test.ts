@@ -33,12 +33,15 @@ const pageOf = (store: Store, before?: string, after?: string) => {
   return found;
 };
 
-/** Every page equals the replay, from each item and by walking from the newest to the oldest. */
+/** Shares no divisor with the number of lengths or of names, so that pages begin at each of them. */
+const step = process.env.STORIES ? 1 : 3;
+
+/** Pages equal the replay, from every third item (`stories`: each item) and by walking from the newest to the oldest. */
 function checkPages(store: Store): void {
   const all = store.everything('s')!;
   const within = (page: Item[], end: number) => expect(page).toEqual(all.slice(end - page.length, end));
   for (const [at, { uuid }] of all.entries()) {
-    if (at === 0) continue;
+    if (at === 0 || at % step !== 0) continue;
     const page = pageOf(store, uuid);
     expect(page.items.length).toBeGreaterThan(0);
     within(page.items, at);
@@ -105,7 +108,7 @@ describe('a long file of a session', () => {
     mkdirSync(folder, { recursive: true });
     const meta = { session_id: 's', project_path: '/', created_at: '2026-01-01T00:00:00.000Z' };
     const old = Array.from({ length: 40 }, (_, n) => {
-      const content = `${n} `.repeat(lengths[n % lengths.length]!);
+      const content = `${n} `.repeat(Math.ceil(lengths[n % lengths.length]! / `${n} `.length));
       return { m: { uuid: `${names[n % 5]}old-${n}`, role: 'USER', content, timestamp: meta.created_at } };
     });
     const rows = [{ meta }, ...old].map((row) => `${JSON.stringify(row)}\n`);

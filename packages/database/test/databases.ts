@@ -10,6 +10,7 @@ import { describeWith } from '@relay/testing/needs';
 import {
   type TestPostgres,
   createTestDatabase,
+  lendDatabases,
   startPostgres,
   templateFile,
   wantsPostgres,
@@ -19,15 +20,20 @@ import { type Database, type OpenDatabaseOptions, openDatabase } from '../src/op
 // Engines and processes start here, on machines that do other things too.
 jest.setTimeout(60_000);
 
-/** Opens a new migrated database of one kind. The test closes it. */
+/** Returns a migrated database of one kind without rows. The test closes it; without options, an embedded one is lent. */
 export type Open = (options?: OpenDatabaseOptions) => Promise<Database>;
+
+const openEmbedded = async (options: OpenDatabaseOptions = {}) =>
+  openDatabase({ ...options, template: await template() });
+/** An embedded database without rows, which `close` gives back. */
+export const lendEmbedded = lendDatabases(() => openEmbedded());
 
 /** The same tests on both kinds: embedded in the tier `unit`, on PostgreSQL in the tier `postgres` (scripts/tiers.mjs). */
 export function onBoth(name: string, body: (open: Open, kind: Database['kind']) => void): void {
   describe(name, () => {
     if (wantsPostgres())
       body(async (options) => openDatabase({ ...options, url: await createTestDatabase() }), 'postgres');
-    else body(async (options) => openDatabase({ ...options, template: await template() }), 'embedded');
+    else body(async (options) => (options ? openEmbedded(options) : lendEmbedded()), 'embedded');
   });
 }
 

@@ -7,10 +7,13 @@ import { device, onBoth } from './databases.ts';
 
 onBoth('statements and models', (open, kind) => {
   let database: Database;
+  /** Has one connection, and is really closed. */
+  let other: Database;
   beforeAll(async () => {
-    database = await open({ poolSize: 10 });
+    database = await open(kind === 'postgres' ? { poolSize: 10 } : undefined);
+    other = await open({ poolSize: 1 });
   });
-  afterAll(() => database.close());
+  afterAll(() => Promise.all([database.close(), other.close()]));
 
   const failure = async (work: Promise<unknown>): Promise<{ code?: string; message: string }> =>
     work.then(
@@ -139,22 +142,16 @@ onBoth('statements and models', (open, kind) => {
     expect(await database.models.device.count({ where: { id: { startsWith: 'many-' } } })).toBe(5000);
   });
 
+  it('starts a clean session after a connection was lost', async () => {
+    await other.sql.execute`CREATE TEMPORARY TABLE leftover (id int)`;
+    await failure(other.sql.query`SELECT 1 / 0`); // the pool drops a connection whose statement failed
+    expect(await other.sql.query`SELECT to_regclass('leftover')::text AS found`).toEqual([{ found: null }]);
+  });
+
   it('reports health, and knows when it is closed', async () => {
     expect(await database.health()).toEqual({ ok: true, probeMs: expect.any(Number) });
-    const other = await open();
     await Promise.all([other.close(), other.close()]);
     expect(await other.health()).toMatchObject({ ok: false });
     await expect(other.models.device.count()).rejects.toThrow();
-  });
-
-  it('starts a clean session after a connection was lost', async () => {
-    const other = await open({ poolSize: 1 });
-    try {
-      await other.sql.execute`CREATE TEMPORARY TABLE leftover (id int)`;
-      await failure(other.sql.query`SELECT 1 / 0`); // the pool drops a connection whose statement failed
-      expect(await other.sql.query`SELECT to_regclass('leftover')::text AS found`).toEqual([{ found: null }]);
-    } finally {
-      await other.close();
-    }
   });
 });

@@ -20,7 +20,7 @@ onBoth('the longest wait', (open) => {
   const of = { ownerId, deviceId, ttlMs: 86_400_000 };
 
   beforeAll(async () => {
-    database = await open({});
+    database = await open();
     await database.models.device.create({
       data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid(), status: 'online' },
     });

@@ -2,4 +2,4 @@
 export { type TestAuthority, makeAuthority } from './authority.ts';
 export { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 export * from './postgres.ts';
-export { createTestDatabase, openTestDatabase, templateFile, wantsPostgres } from './template.ts';
+export { createTestDatabase, lendDatabases, openTestDatabase, templateFile, wantsPostgres } from './template.ts';

@@ -68,52 +68,76 @@ export async function createTestDatabase(): Promise<string> {
 const openEmbedded = async (options: TestDatabaseOptions = {}) =>
   openDatabase({ ...options, template: readFileSync(await templateFile()) });
 
-/** Embedded databases that earlier tests of this process gave back: opening one costs 2 CPU seconds, emptying one a few milliseconds. */
-const idle: Database[] = [];
-const mostIdle = 2;
-
-export async function closeIdleDatabases(): Promise<void> {
-  await Promise.all(idle.splice(0).map((database) => database.close()));
+/** A `Database` of this package or of the sources of `@relay/database`, whose classes are other ones. */
+interface Lendable {
+  readonly sql: {
+    execute(statement: TemplateStringsArray): Promise<number>;
+    query<Row>(statement: TemplateStringsArray): Promise<Row[]>;
+  };
+  watchInboxes(listener: never): () => void;
+  close(): Promise<void>;
 }
 
-/** A returned and emptied database, or a new one. */
-async function borrowEmbedded(): Promise<Database> {
-  let database = idle.pop();
-  if (database && !(await empty(database))) {
-    await database.close();
-    database = undefined;
-  }
-  const borrowed = database ?? (await openEmbedded());
-  shape ??= await shapeOf(borrowed.sql);
-  const watches = new Set<() => void>();
-  let closing: Promise<void> | undefined;
-  return {
-    ...borrowed,
-    watchInboxes: (listener) => {
-      const stop = borrowed.watchInboxes(listener);
-      watches.add(stop);
-      return stop;
-    },
-    close: () => {
-      closing ??= (async () => {
-        for (const stop of watches) stop();
-        if (idle.length < mostIdle) idle.push(borrowed);
-        else await borrowed.close();
-      })();
-      return closing;
-    },
+const mostIdle = 2;
+/** The databases that tests of this process gave back: one list for each function that opens them. */
+const idleLists: Lendable[][] = [];
+
+export async function closeIdleDatabases(): Promise<void> {
+  await Promise.all(idleLists.flatMap((idle) => idle.splice(0)).map((database) => database.close()));
+}
+
+/**
+ * Returns a function that lends embedded databases; `open` opens a new one from the template. Closing a lent one gives it
+ * back: opening one costs 2 CPU seconds, emptying one a tenth of a second.
+ */
+export function lendDatabases<Of extends Lendable>(open: () => Promise<Of>): () => Promise<Of> {
+  const idle: Of[] = [];
+  idleLists.push(idle);
+  return async () => {
+    let database = idle.pop();
+    while (database && !(await empty(database))) {
+      await database.close();
+      database = idle.pop();
+    }
+    const lent = database ?? (await open());
+    shape ??= await shapeOf(lent.sql);
+    const watches = new Set<() => void>();
+    let closing: Promise<void> | undefined;
+    return {
+      ...lent,
+      watchInboxes: (listener: never) => {
+        const stop = lent.watchInboxes(listener);
+        watches.add(stop);
+        return stop;
+      },
+      close: () => {
+        closing ??= (async () => {
+          for (const stop of watches) stop();
+          if (idle.length < mostIdle) idle.push(lent);
+          else await lent.close();
+        })();
+        return closing;
+      },
+    };
   };
 }
 
-/** Removes every row and every setting. False if the schema or the statistics differ from a new database. */
-async function empty({ sql }: Database): Promise<boolean> {
+const borrowEmbedded = lendDatabases(() => openEmbedded());
+
+/**
+ * Removes every row, setting, temporary table and statistic; the upkeep of an embedded database writes statistics after a minute. False if
+ * the schema differs from a new database.
+ */
+async function empty({ sql }: Lendable): Promise<boolean> {
   try {
     await sql.execute`DO $$ DECLARE tables text; BEGIN
       SELECT string_agg(format('%I', relname), ', ') INTO tables FROM pg_class WHERE relnamespace = 'public'::regnamespace
-        AND relkind = 'r' AND relname NOT LIKE '%migrations' AND pg_relation_size(oid) > 0;
+        AND relkind = 'r' AND relname NOT LIKE '%migrations' AND (pg_relation_size(oid) > 0 OR reltuples >= 0);
       IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables || ' RESTART IDENTITY CASCADE'; END IF;
     END $$`;
+    await sql.execute`DELETE FROM pg_statistic USING pg_class c WHERE c.oid = starelid AND relnamespace = 'public'::regnamespace`;
     await sql.execute`RESET ALL`;
+    await sql.execute`DISCARD TEMP`;
     return (await shapeOf(sql)) === shape;
   } catch {
     return false;
@@ -124,16 +148,18 @@ async function empty({ sql }: Database): Promise<boolean> {
 let shape: string | undefined;
 
 /** Everything that TRUNCATE does not undo. */
-async function shapeOf(sql: Database['sql']): Promise<string> {
+async function shapeOf(sql: Lendable['sql']): Promise<string> {
   const [row] = await sql.query<{ shape: string }>`SELECT md5(concat(
     (SELECT string_agg(concat(relname, relkind, reloptions), ',' ORDER BY relname) FROM pg_class
       WHERE relnamespace = 'public'::regnamespace),
-    (SELECT string_agg(concat(attrelid::regclass, attname, atttypid, attnotnull), ',' ORDER BY attrelid, attnum) FROM pg_attribute
+    (SELECT string_agg(concat(attrelid, attname, atttypid, attnotnull), ',' ORDER BY attrelid, attnum) FROM pg_attribute
       JOIN pg_class c ON c.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND NOT attisdropped),
     (SELECT string_agg(concat(proname, prosrc), ',' ORDER BY proname, oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace),
     (SELECT string_agg(concat(tgname, tgrelid, tgenabled), ',' ORDER BY tgname, tgrelid) FROM pg_trigger WHERE NOT tgisinternal),
     (SELECT string_agg(pg_get_constraintdef(oid), ',' ORDER BY oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace),
-    (SELECT count(*) FROM pg_statistic JOIN pg_class c ON c.oid = starelid WHERE relnamespace = 'public'::regnamespace)
+    (SELECT count(*) FROM pg_statistic JOIN pg_class c ON c.oid = starelid WHERE relnamespace = 'public'::regnamespace),
+    (SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltuples >= 0
+      AND relname NOT LIKE '%migrations')
   )) AS shape`;
   return row!.shape;
 }

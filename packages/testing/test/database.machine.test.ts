@@ -1,10 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { Database } from '@relay/database';
 import { describeWith } from '../src/skipping.ts';
 import { openTestDatabase, startPostgres, wantsPostgres } from '../src/database.ts';
+import { closeIdleDatabases } from '../src/template.ts';
 
 const device = { id: 'd', ownerId: 'u', name: 'n', hostname: 'h', agentType: 'a', tokenHash: 't' };
 
@@ -18,6 +20,39 @@ describe('openTestDatabase', () => {
     } finally {
       await Promise.all([one.close(), other.close()]);
     }
+  }, 60_000);
+});
+
+(wantsPostgres() ? describe.skip : describe)('an embedded test database', () => {
+  afterEach(closeIdleDatabases);
+
+  const startOf = async ({ sql }: Database) => sql.query`SELECT pg_postmaster_start_time()::text AS start`;
+  const statisticsOf = async ({ sql }: Database) => sql.query`
+    SELECT tablename AS name FROM pg_stats WHERE schemaname = 'public' UNION ALL
+    SELECT relname FROM pg_class WHERE relname IN ('devices', 'sessions') AND reltuples >= 0`;
+
+  it('returns after its upkeep, without rows and statistics', async () => {
+    const first = await openTestDatabase();
+    const start = await startOf(first);
+    await first.models.device.create({ data: device });
+    await first.sql.execute`VACUUM ANALYZE`;
+    expect(await statisticsOf(first)).not.toEqual([]);
+    await first.close();
+    const second = await openTestDatabase();
+    expect(await startOf(second)).toEqual(start);
+    expect(await second.models.device.count()).toBe(0);
+    expect(await statisticsOf(second)).toEqual([]);
+    await second.close();
+  }, 60_000);
+
+  it('never returns after a change of its schema', async () => {
+    const first = await openTestDatabase();
+    const start = await startOf(first);
+    await first.sql.execute`ALTER TABLE devices ADD COLUMN left_over text`;
+    await first.close();
+    const second = await openTestDatabase();
+    expect(await startOf(second)).not.toEqual(start);
+    await second.close();
   }, 60_000);
 });
 

@@ -37,7 +37,7 @@ describe('answers in a notification', () => {
 
   beforeAll(async () => {
     receiver = await startPushReceiver();
-    const config = { pushSecret: secret, pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
+    const config = { pushSecret: secret, pushAllowedHosts: [receiver.host], outboxPollMs: 200, offlineGraceMs: 500 };
     scene = await openScene({ apis: 2, transports: [], config });
     daemon = await connectDaemon(scene.relay, { capabilities: ['prompts'] });
     await noticesSettle(scene.relay);

@@ -143,6 +143,7 @@ describe('routing', () => {
     expect((await choose('off')).body).toMatchObject({ watched: false, notify: 'off' });
     await settings({ causes: { done: 'all' } });
     const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'more' } });
+    await scene.daemon.next('task_resume', (frame) => frame.task_id === body.taskId);
     scene.daemon.event(body.taskId, 'TASK_COMPLETE', { result: 'done' });
     await updateOf(scene.app, begun.id, ({ status, notify }) => status === 'idle' && notify === 'off');
     expect((await all()).filter(({ sessionId }) => sessionId === begun.id)).toHaveLength(1);

@@ -5,7 +5,7 @@ import { afterAll, expect, it } from '@jest/globals';
 import { foldersOf, play } from './stage.ts';
 import { storyOf } from './story.ts';
 
-const count = Number(process.env.STORIES ?? 500);
+const count = Number(process.env.STORIES ?? 100);
 const first = Number(process.env.STORY_SEED ?? 1);
 const folders = foldersOf();
 afterAll(() => folders.remove());
