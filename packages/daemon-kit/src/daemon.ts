@@ -8,6 +8,7 @@ import { type Daemon, type DaemonOptions, daemonTimings } from './daemon-options
 import { createShownState, isOpen } from './daemon-state.ts';
 import { silentLog } from './log.ts';
 import type { Stop } from './reconnect.ts';
+import { failed } from './task-ends.ts';
 
 export function createDaemon(options: DaemonOptions): Daemon {
   const { clock = systemClock, log = silentLog, onChange } = options;
@@ -24,7 +25,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   };
 
   const leave = async ({ tasks, connection, journal }: Assembled) => {
-    await tasks.stop('The daemon was stopped.');
+    await tasks.stop(failed('daemon_stopped'));
     if (isOpen(shown) && journal.owed().length > 0) {
       const received = new Promise<void>((resolve) => connection.confirm(resolve));
       await settledWithin(clock, farewellMs, received);
@@ -42,7 +43,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
           for (const resolve of waiting.splice(0)) resolve();
         },
         onRefused(stop) {
-          stopping ??= tasks.stop(stop.message);
+          stopping ??= tasks.stop({ type: 'ERROR', error: stop.message });
           void stopping.then(() => end(stop));
         },
       }));
