@@ -2,6 +2,7 @@
  * The whole daemon, without command line and registration files: give it a relay, a credential, an agent and a folder. Several
  * daemons can share one process, each with its own folder.
  */
+import type { FromDaemon } from '@relay/protocol';
 import { type Assembled, assemble } from './assembly.ts';
 import { settledWithin, systemClock } from './clock.ts';
 import { type Daemon, type DaemonOptions, daemonTimings } from './daemon-options.ts';
@@ -25,6 +26,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
   };
 
   const leave = async ({ tasks, connection, journal }: Assembled) => {
+    // Results come later: the relay answers each with the next message of its session.
+    connection.send(JSON.stringify({ type: 'stopping' } satisfies FromDaemon<'stopping'>));
     await tasks.stop(failed('daemon_stopped'));
     if (isOpen(shown) && journal.owed().length > 0) {
       const received = new Promise<void>((resolve) => connection.confirm(resolve));
