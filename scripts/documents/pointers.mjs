@@ -103,7 +103,7 @@ export function strayFiles({ examples, files }) {
 
 /** The walks of CONTRIBUTING.md: heading, examples, and the number of files under apps and packages. */
 const walks = [
-  ['Add a frame', ['settings_activity', 'settings_changed'], 8],
+  ['Add a frame', ['stopping'], 8],
   ['Add a route', ['markUnread'], 6],
   ['Add a kind of address to notify', ['ntfy'], 12],
 ];

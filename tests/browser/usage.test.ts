@@ -196,8 +196,15 @@ describeWith('chromium', '§2: usage', () => {
       put(item('over', 9, { kind: 'error', code: 'COST_CAP', spent: 30.1, cap: 20 }, 'Stopped at about $30.10.')),
     ]);
     daemon.event(next, 'ERROR', { error: 'Stopped at about $30.10.', code: 'COST_CAP', message_uuid: 'over' });
-    await person.page.getByText('Bei etwa 30,10 $ gestoppt, dem Eineinhalbfachen deiner Grenze von 20 $.').waitFor();
-    await tab.getByText('Bei etwa 30,10 $ gestoppt').waitFor();
+    const stopped = 'Bei etwa 30,10 $ gestoppt, dem Eineinhalbfachen deiner Grenze von 20 $.';
+    await person.page.getByRole('log').getByText(stopped).waitFor();
+    await tab.getByRole('log').getByText(stopped).waitFor();
+    const left = { kind: 'text', reason: { code: 'cap_stopped' } };
+    daemon.say(next, 'asked', [put(item('left', 10, left, 'Stopped here. The message was not sent to the agent.'))]);
+    await person.page.getByRole('log').getByText('Hier aufgehört. Die Nachricht ging nicht an den Agenten.').waitFor();
+    const later = { kind: 'mark', what: 'notice', text: 'A later text.', reason: { code: 'of_a_later_release' } };
+    daemon.say(next, 'asked', [put(item('later', 11, later, 'A later text.'))]);
+    await person.page.getByRole('log').getByText('A later text.').waitFor();
     await tab.close();
     const asked = person.page.locator('[data-kind=question]');
     expect((await asked.textContent())?.replaceAll('\u00a0', ' ')).toMatch(/^Weiter bis 20 \$: Diese Sitzung hat etwa/);

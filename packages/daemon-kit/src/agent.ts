@@ -7,6 +7,7 @@ import type {
   Setting,
   SlashCommand,
   Subject,
+  TextReason,
   Usage,
 } from '@relay/protocol';
 import type { Holders } from './holders.ts';
@@ -124,7 +125,8 @@ export interface TurnReport {
   progress(action: string, target?: string): void;
   /** Text for apps that read no items. An agent with `tellsUpdates` passes it together with the `update` that it belongs to. */
   output(text: string): void;
-  complete(result: string): void;
+  /** `reason`: the text is a sentence of the daemon. */
+  complete(result: string, reason?: TextReason): void;
   wait(question: Question): void;
   /** Reports another question, with a `uuid`, while one is open. The answer can arrive before the turn waits for it. */
   further?(question: Question): void;

@@ -2,12 +2,14 @@
  * The whole daemon, without command line and registration files: give it a relay, a credential, an agent and a folder. Several
  * daemons can share one process, each with its own folder.
  */
+import type { FromDaemon } from '@relay/protocol';
 import { type Assembled, assemble } from './assembly.ts';
 import { settledWithin, systemClock } from './clock.ts';
 import { type Daemon, type DaemonOptions, daemonTimings } from './daemon-options.ts';
 import { createShownState, isOpen } from './daemon-state.ts';
 import { silentLog } from './log.ts';
 import type { Stop } from './reconnect.ts';
+import { failed } from './task-ends.ts';
 
 export function createDaemon(options: DaemonOptions): Daemon {
   const { clock = systemClock, log = silentLog, onChange } = options;
@@ -24,7 +26,9 @@ export function createDaemon(options: DaemonOptions): Daemon {
   };
 
   const leave = async ({ tasks, connection, journal }: Assembled) => {
-    await tasks.stop('The daemon was stopped.');
+    // Results come later: the relay answers each with the next message of its session.
+    connection.send(JSON.stringify({ type: 'stopping' } satisfies FromDaemon<'stopping'>));
+    await tasks.stop(failed('daemon_stopped'));
     if (isOpen(shown) && journal.owed().length > 0) {
       const received = new Promise<void>((resolve) => connection.confirm(resolve));
       await settledWithin(clock, farewellMs, received);
@@ -42,7 +46,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
           for (const resolve of waiting.splice(0)) resolve();
         },
         onRefused(stop) {
-          stopping ??= tasks.stop(stop.message);
+          stopping ??= tasks.stop({ type: 'ERROR', error: stop.message });
           void stopping.then(() => end(stop));
         },
       }));

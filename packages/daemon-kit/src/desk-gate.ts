@@ -8,8 +8,9 @@ import type { Cancel } from './clock.ts';
 import type { Ended } from './holders.ts';
 import { chosen } from './questions.ts';
 import type { Task, Tasks } from './task.ts';
-import { type End, questionEnd } from './task-ends.ts';
+import { type End, completed, failed, questionEnd } from './task-ends.ts';
 import type { TaskRoom } from './task-finish.ts';
+import { notSentUpdate } from './transcript/splitter.ts';
 
 type Choice = 'take' | 'wait' | 'anyway' | 'drop';
 
@@ -110,8 +111,9 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
       return go();
     }
     if (result === 'busy' || result === 'released') return ask(task, held);
-    const why = detail ?? `it runs in ${held.program}, and Relay cannot close it.`;
-    finish(task, { type: 'ERROR', error: `Not sent: ${why}`, code: 'HELD_AT_DESK' });
+    const code = 'HELD_AT_DESK';
+    if (detail === undefined) finish(task, failed('held_cannot_close', { code, name: held.program }));
+    else finish(task, { type: 'ERROR', error: `Not sent: ${detail}`, code });
   };
 
   const wait = (task: Task, go: () => void, since = clock.now()) => {
@@ -121,7 +123,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     const cancel = clock.after(timings.stillWaitingMs, () => {
       if (!waiting.delete(task) || task.phase !== 'queued') return;
       if (clock.now() - since < maxWaitMs) return wait(task, go, since);
-      finish(task, { type: 'ERROR', error: 'Not sent: it stayed open at the desk for a day.', code: 'HELD_AT_DESK' });
+      finish(task, failed('held_for_a_day', { code: 'HELD_AT_DESK' }));
     });
     waiting.set(task, { go, cancel });
   };
@@ -144,7 +146,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
       if (choice === 'drop') {
         settle(task, () => {
           room.transcripts.update(task.sessionId, notSent);
-          finish(task, { type: 'TASK_COMPLETE', result: 'Not sent: the session stays open at the desk.' });
+          finish(task, completed('held_kept'));
         });
         return;
       }
@@ -155,7 +157,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     ask(task, message, images) {
       const held = holders?.of(task.sessionId);
       if (held) keep(task, held, message, images);
-      else finish(task, { type: 'ERROR', error: 'Another program had the session open. Send the message again.' });
+      else finish(task, failed('held_since'));
     },
     take(task) {
       const found = kept.get(task.sessionId);
@@ -185,8 +187,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
       for (const [task, { cancel }] of [...waiting]) {
         cancel();
         waiting.delete(task);
-        const error = 'The daemon was restarted while this waited. Send it again.';
-        if (task.phase === 'queued') finish(task, { type: 'ERROR', error, code: 'HELD_AT_DESK' });
+        if (task.phase === 'queued') finish(task, failed('held_restarted', { code: 'HELD_AT_DESK' }));
       }
     },
   };
@@ -204,7 +205,7 @@ export const deskOf = (
   lookAtDesk: () => gate.look(),
 });
 
-const notSent = { sessionUpdate: 'notice', title: 'Not sent' };
+const notSent = { sessionUpdate: notSentUpdate };
 const isWorking = ({ state }: Held) => state === 'busy' || state === 'waiting';
 
 function choicesFor(held: Held): KeptMessage['choices'] {

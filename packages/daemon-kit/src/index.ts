@@ -42,6 +42,7 @@ export { type HistoryMessage, type Page, type PageRequest, type PageResult, page
 export { type Log, type LogOptions, createLog, silentLog } from './log.ts';
 export type { Outside, OutsidePart, OutsideSession } from './outside.ts';
 export { outputStream, tail } from './output.ts';
+export { type OwnText, ownText } from './own-texts.ts';
 export { readIfPresent, replaceOwnerFile, syncFolder } from './owner-file.ts';
 export { makePrivateFolder } from './private-folder.ts';
 export { chosen, named } from './questions.ts';

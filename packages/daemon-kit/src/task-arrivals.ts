@@ -4,9 +4,9 @@ import { type ToDaemon, isNativeId, limits } from '@relay/protocol';
 import { keepHead } from './bounds.ts';
 import { SettingNotApplied } from './agent.ts';
 import { reasonOf } from './failure.ts';
+import { maxTasks } from './own-texts.ts';
 import type { Task, TaskAnswer, Tasks } from './task.ts';
 import {
-  maxTasks,
   missingAgent,
   missingFile,
   noFiles,
@@ -44,7 +44,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
   const refused = (task: Task): boolean => {
     const takes = task.images.length === 0 || agent.capabilities?.includes('images') === true;
     // Tasks that arrive during shutdown also fail with ERROR, so their outcome is never unknown.
-    if (room.stopped !== undefined) finish(task, { type: 'ERROR', error: room.stopped });
+    if (room.stopped !== undefined) finish(task, room.stopped);
     else if (tasks.size > maxTasks) finish(task, tooMany);
     else if (!takes) finish(task, noImages);
     else if (!takesFiles(task)) finish(task, noFiles);

@@ -2,7 +2,7 @@
 import type { CapQuestion } from './caps.ts';
 import { chosen } from './questions.ts';
 import type { Task } from './task.ts';
-import { questionEnd } from './task-ends.ts';
+import { completed, questionEnd } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
 /** A message whose turn has not begun. */
@@ -43,7 +43,7 @@ export function createCapTurns(
     const { isAnswer, before } = openings.get(task)!;
     const { sessionId, answer, message, images, files } = task;
     if (before && !caps.answer(before.asked, answer?.option ?? optionOf(before.asked, message)))
-      return finish(task, { type: 'TASK_COMPLETE', result: 'Stopped here. The message was not sent to the agent.' });
+      return finish(task, completed('cap_stopped'));
     const asks = before || !isAnswer ? caps.question(sessionId) : undefined;
     const waits = before ?? { message, images, files };
     if (asks) {

@@ -1,15 +1,22 @@
 /** How tasks of this daemon settle, and how a result is sent and kept. Pure, except for the ids it gives to unnamed questions. */
 import { randomUUID } from 'node:crypto';
-import { type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
+import {
+  type Question as AskedQuestion,
+  type TextReason,
+  type TextReasonCode,
+  transcriptLimits,
+} from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
 import type { Question, ReachedLimit } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import type { Overrun } from './caps.ts';
 import type { FinalEvent, JournalledEvent } from './journal.ts';
+import { ownText } from './own-texts.ts';
 import type { Ending } from './transcript/endings.ts';
 
+/** `reason`: the daemon itself wrote the text. */
 export type End =
-  | { type: 'TASK_COMPLETE'; result: string }
+  | { type: 'TASK_COMPLETE'; result: string; reason?: TextReason }
   | {
       type: 'WAIT_FOR_USER';
       prompt: string;
@@ -18,17 +25,31 @@ export type End =
       options: { label: string }[];
       question: AskedQuestion;
     }
-  | { type: 'ERROR'; error: string; code?: string; limit?: ReachedLimit; cost?: Pick<Overrun, 'spent' | 'cap'> };
+  | {
+      type: 'ERROR';
+      error: string;
+      code?: string;
+      reason?: TextReason;
+      limit?: ReachedLimit;
+      cost?: Pick<Overrun, 'spent' | 'cap'>;
+    };
+export type FailedEnd = Extract<End, { type: 'ERROR' }>;
 
-/** Maximum number of tasks of a daemon. */
-export const maxTasks = 500;
 const maxOptions = 100;
 
-export const unseen: End = {
-  type: 'ERROR',
-  error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
-  code: 'PROMPT_SUPERSEDED',
-};
+/** A task that completes with a sentence of the daemon. */
+export function completed(sentence: TextReasonCode): End {
+  const { text, reason } = ownText(sentence);
+  return { type: 'TASK_COMPLETE', result: text, reason };
+}
+
+/** A task that fails with a sentence of the daemon. `code`: the code of the error; `name`: the name in the sentence. */
+export function failed(sentence: TextReasonCode, { code, name }: { code?: string; name?: string } = {}): FailedEnd {
+  const { text, reason } = ownText(sentence, name);
+  return { type: 'ERROR', error: text, reason, ...(code === undefined ? {} : { code }) };
+}
+
+export const unseen = failed('question_first', { code: 'PROMPT_SUPERSEDED' });
 
 /** An answer that does not fit its question, which stays open. */
 export const unfit = (problem: string): End => ({
@@ -38,17 +59,9 @@ export const unfit = (problem: string): End => ({
 });
 
 /** The question stays open for the person (rules, 19.9). */
-export const forPerson: End = {
-  type: 'ERROR',
-  error: 'Only a person can answer this. Nothing was sent to the agent.',
-  code: 'PERSON_MUST_ANSWER',
-};
+export const forPerson = failed('person_only', { code: 'PERSON_MUST_ANSWER' });
 
-export const tooLate: End = {
-  type: 'ERROR',
-  error: 'This question can no longer be answered, or it is not the one that was shown. Nothing was sent to the agent.',
-  code: 'PROMPT_SUPERSEDED',
-};
+export const tooLate = failed('question_closed', { code: 'PROMPT_SUPERSEDED' });
 
 /** Text that would answer a question that is gone, or that the relay did not know. An open question stays open. */
 export const unanswerable = (why: string): End => ({ type: 'ERROR', error: why, code: 'PROMPT_SUPERSEDED' });
@@ -66,16 +79,17 @@ export const unwritable = (why: string): End => ({
 /** The same result, with a note for people. */
 export function noted(end: End, note: string): End {
   const behind = (text: string) => [text, `[${note}]`].filter(Boolean).join('\n\n');
-  if (end.type === 'ERROR') return { ...end, error: behind(end.error) };
+  // The reason names the text without the note.
+  if (end.type === 'ERROR') return withoutReason({ ...end, error: behind(end.error) });
+  if (end.type === 'TASK_COMPLETE') return withoutReason({ ...end, result: behind(end.result) });
   return { ...end, result: behind(end.result) };
 }
 
+const withoutReason = <E extends { reason?: TextReason }>({ reason: _, ...end }: E) => end;
+
 /** The agent of a session was not set up at this start. */
-export const missingAgent = (agentType: string): End => ({
-  type: 'ERROR',
-  error: `The agent “${agentType}” is not set up on this machine. Start the daemon with it.`,
-});
-export const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
+export const missingAgent = (agentType: string): End => failed('agent_missing', { name: agentType });
+export const unknownSession = failed('unknown_session');
 
 /** The agent has the session, and its record could not be read yet. */
 export const unreadSession = (why: string): End => ({
@@ -83,22 +97,11 @@ export const unreadSession = (why: string): End => ({
   error: `This session could not be read from its agent: ${why.replace(/\.$/, '')}. Nothing was sent to it. Try again.`,
 });
 
-export const noImages: End = {
-  type: 'ERROR',
-  error: 'This agent does not accept images. Send the message without them.',
-};
-
-export const noFiles: End = {
-  type: 'ERROR',
-  error: 'This machine does not accept files. Send the message without them.',
-};
+export const noImages = failed('no_images');
+export const noFiles = failed('no_files');
 
 /** A file is gone, or has not arrived. */
-export const missingFile: End = {
-  type: 'ERROR',
-  error: 'This machine no longer has a file of the message. Nothing was sent to the agent. Send the file again.',
-  code: 'FILE_MISSING',
-};
+export const missingFile = failed('file_missing', { code: 'FILE_MISSING' });
 
 export const unplaced = (why: string): End => ({
   type: 'ERROR',
@@ -106,12 +109,8 @@ export const unplaced = (why: string): End => ({
   code: 'FILE_MISSING',
 });
 
-export const tooLargeFiles: End = {
-  type: 'ERROR',
-  error: 'The files of a message can have 100 MiB together. Nothing was sent to the agent.',
-};
-
-export const tooMany: End = { type: 'ERROR', error: `This daemon already has ${maxTasks} tasks. Try again later.` };
+export const tooLargeFiles = failed('files_too_large');
+export const tooMany = failed('too_many_tasks');
 
 export function frameOf(taskId: string, sessionId: string, end: End): JournalledEvent {
   // `session_id` on every event: if SESSION_STARTED was lost, this one still names the session.
@@ -187,10 +186,18 @@ export function endingOf(frame: JournalledEvent, end: End): Ending {
   return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.said, question: frame.question };
 }
 
-const endedWith = (frame: JournalledEvent, end: End): Ending =>
-  end.type === 'ERROR'
-    ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }), ...end.cost }
-    : { type: 'TASK_COMPLETE', result: wordsOf(frame) };
+function endedWith(frame: JournalledEvent, end: End): Ending {
+  const reason = end.type !== 'WAIT_FOR_USER' && end.reason ? { reason: end.reason } : {};
+  return end.type === 'ERROR'
+    ? {
+        type: 'ERROR',
+        error: wordsOf(frame),
+        ...(end.code === undefined ? {} : { code: end.code }),
+        ...end.cost,
+        ...reason,
+      }
+    : { type: 'TASK_COMPLETE', result: wordsOf(frame), ...reason };
+}
 
 /** The text that people read as the result of a task. */
 export function wordsOf(frame: FinalEvent): string {

@@ -6,7 +6,7 @@ import { settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { RunningTurn } from './agent.ts';
 import type { Task, TasksOptions } from './task.ts';
-import { type End, endingOf, frameOf, isUnwritable, noted, wordsOf } from './task-ends.ts';
+import { type End, type FailedEnd, endingOf, failed, frameOf, isUnwritable, noted, wordsOf } from './task-ends.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Lines } from './task-lines.ts';
 import type { TaskQuestions } from './task-questions.ts';
@@ -21,8 +21,8 @@ export interface TaskRoom extends TasksOptions {
   resumed: Map<string, Task>;
   asked: TaskQuestions;
   outgoing: Outgoing;
-  /** Why the daemon is stopping. */
-  stopped: string | undefined;
+  /** How tasks fail while the daemon is stopping. */
+  stopped: FailedEnd | undefined;
 }
 
 export interface Finish {
@@ -120,8 +120,8 @@ export function createFinish(room: TaskRoom): Finish {
           questions.forget(sessionId);
           continue;
         }
-        const error = `${why} The agent’s question can no longer be answered. Send a message to continue.`;
-        conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
+        const lost = failed('question_lost');
+        conclude({ id: taskId, sessionId }, { ...lost, error: `${why} ${lost.error}` });
       }
     },
   };

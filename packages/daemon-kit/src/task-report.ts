@@ -111,7 +111,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
         if (agent.tellsUpdates) joined.add(text);
         else emit(text);
       },
-      complete: (result) => end({ type: 'TASK_COMPLETE', result }),
+      complete: (result, reason) => end({ type: 'TASK_COMPLETE', result, ...(reason ? { reason } : {}) }),
       wait: (asked) => end(questionEnd(asked)),
       further(asked) {
         const question = questionOf(asked);

@@ -7,7 +7,17 @@ import type { DeskGate } from './desk-gate.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
 import { createCapTurns } from './task-caps.ts';
-import { forPerson, missingFile, tooLargeFiles, tooLate, unfit, unplaced, unseen, unwritable } from './task-ends.ts';
+import {
+  failed,
+  forPerson,
+  missingFile,
+  tooLargeFiles,
+  tooLate,
+  unfit,
+  unplaced,
+  unseen,
+  unwritable,
+} from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
 interface Turns {
@@ -40,7 +50,7 @@ export function createTurns(
   const watch = async (task: Task) => {
     try {
       await task.turn?.ended;
-      if (task.phase !== 'resumed') finish(task, { type: 'ERROR', error: 'The agent ended without an answer.' });
+      if (task.phase !== 'resumed') finish(task, failed('agent_unanswered'));
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
     }

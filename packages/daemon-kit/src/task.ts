@@ -12,6 +12,7 @@ import type { Log } from './log.ts';
 import type { Questions } from './questions.ts';
 import type { Spending } from './spending.ts';
 import type { Store } from './store.ts';
+import type { FailedEnd } from './task-ends.ts';
 import type { Transcripts } from './transcript/transcripts.ts';
 
 /** The output of the tasks, in the order of the calls. */
@@ -101,7 +102,7 @@ export interface Tasks {
   /**
    * Fails every task with ERROR and stops every agent; later tasks fail with ERROR at once. Resolves when the agents are gone.
    */
-  stop(reason: string): Promise<void>;
+  stop(end: FailedEnd): Promise<void>;
 }
 
 /** The answer that the message of a task is. */

@@ -16,6 +16,7 @@ import { createLines } from './task-lines.ts';
 import { createSteers } from './steers.ts';
 import { createOwnTurns } from './own-turns.ts';
 import { createTaskQuestions } from './task-questions.ts';
+import { failed } from './task-ends.ts';
 import { createReports } from './task-report.ts';
 import { createTurns } from './task-turns.ts';
 
@@ -142,23 +143,22 @@ export function createTasks(options: TasksOptions): Tasks {
       for (const { taskId, sessionId, pid } of journal.interrupted) {
         arrivals.remember(taskId);
         if (pid !== undefined) agent.reap?.({ taskId, pid });
-        const error = 'The daemon crashed while this task was running. How much of it was done is unknown.';
-        ends.conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
+        ends.conclude({ id: taskId, sessionId }, failed('daemon_crashed'));
         asked.supersede(sessionId);
       }
       ends.dropQuestions('The daemon was restarted.');
     },
-    async stop(reason) {
-      room.stopped = reason;
+    async stop(end) {
+      room.stopped = end;
       lines.stop();
       gate.stop();
       for (const task of [...room.resumed.values()]) ends.leave(task);
-      ends.dropQuestions(reason);
+      ends.dropQuestions(end.error);
       const running = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));
       for (const line of lines.values()) line.splice(1);
       for (const task of [...room.tasks.values()]) {
         task.opening?.abort();
-        ends.finish(task, { type: 'ERROR', error: reason });
+        ends.finish(task, end);
       }
       const gone = Promise.all(running.map((turn) => turn.cancel()));
       const closed = gone.then(() => agent.close?.());

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Agent, type Turn, SettingRefused } from '../src/index.ts';
 import { openCaps } from '../src/caps.ts';
 import { house } from './house.ts';
+import { reasons } from './reasons.ts';
 
 const home = house();
 afterEach(() => home.clear());
@@ -154,6 +155,7 @@ describe('§2: a cap on a session', () => {
     const { question } = await asked('11', session);
     const { result } = await connection.event('TASK_COMPLETE', answer(session, question, 'stop', 'Stop here'));
     expect(result).toBe('Stopped here. The message was not sent to the agent.');
+    expect(await reasons(connection, session)).toEqual([{ code: 'cap_stopped' }]);
     expect(turns.map(({ message }) => message)).toEqual(['10.04']);
     // The daemon asks again for the next message.
     expect((await asked('11', session)).question.uuid).not.toBe(question.uuid);
@@ -176,6 +178,7 @@ describe('§2: a cap on a session', () => {
     await first.daemon.stop();
     expect((await first.connection.event('ERROR', id)).error).toContain('can no longer be answered');
     const second = await begun({}, { storeDir: first.storeDir, isNew: false });
+    expect(await reasons(second.connection, session)).toEqual([{ code: 'question_lost' }]);
     expect((await second.asked('11', session)).prompt).toContain('about $10.04');
     expect(second.turns).toEqual([]);
   });

@@ -7,6 +7,7 @@ import type { Held } from '@relay/protocol';
 import type { Agent, DaemonOptions, Ended, Turn } from '../src/index.ts';
 import type { DoubleConnection } from '../src/conformance/relay-double.ts';
 import { house } from './house.ts';
+import { reasons } from './reasons.ts';
 
 const home = house();
 afterEach(() => home.clear());
@@ -179,6 +180,7 @@ describe('a message to a session that is open in a terminal', () => {
     const { result } = await one.connection.event('TASK_COMPLETE', answer('drop'));
     expect(result).toBe('Not sent: the session stays open at the desk.');
     expect(await words(one.connection, one.id)).toContain('SYSTEM mark Not sent');
+    expect(await reasons(one.connection, one.id)).toEqual([{ code: 'not_sent' }, { code: 'held_kept' }]);
     expect(one.turns).toEqual([]);
     expect(one.open.size).toBe(1);
   });

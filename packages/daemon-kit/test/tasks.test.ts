@@ -254,7 +254,7 @@ describe('a task (specification §3)', () => {
     await connection.status('t1');
     await daemon.stop();
     await connection.closed;
-    expect(connection.words().slice(-2)).toEqual(['ERROR t1', 'status[]']);
+    expect(connection.words().slice(-3)).toEqual(['stopping', 'ERROR t1', 'status[]']);
     expect(connection.ends('t1')).toMatchObject([{ error: 'The daemon was stopped.' }]);
   });
 

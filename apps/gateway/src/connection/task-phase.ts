@@ -11,6 +11,7 @@ type TaskPhaseName = 'awaitingStatus' | 'settling' | 'overdue' | 'open';
 /** Methods are named after events; an event that does not fit the phase changes nothing. */
 export class TaskPhase {
   #now: TaskPhaseName = 'awaitingStatus';
+  #isStopping = false;
   #mayWriteSinceMs = Infinity;
 
   get now(): TaskPhaseName {
@@ -19,7 +20,12 @@ export class TaskPhase {
 
   /** Whether the gateway can write tasks to the daemon. */
   get mayWrite(): boolean {
-    return this.#now === 'open' || this.#now === 'overdue';
+    return !this.#isStopping && (this.#now === 'open' || this.#now === 'overdue');
+  }
+
+  /** The daemon stops. It still reports the results of its tasks, so the phase itself can change. */
+  get isStopping(): boolean {
+    return this.#isStopping;
   }
 
   /** Since when the gateway can write tasks (ms since 1970); Infinity before. */
@@ -45,6 +51,11 @@ export class TaskPhase {
   /** A `status` is written down. */
   settled(): void {
     this.#open('open');
+  }
+
+  /** The daemon announced that it stops: until it connects again, it gets no tasks. */
+  stop(): void {
+    this.#isStopping = true;
   }
 
   #open(now: 'open' | 'overdue'): void {

@@ -94,7 +94,9 @@ export class Presence {
   async closed(connection: DaemonConnection, code: number, reason: string): Promise<void> {
     const { id: connectionId, deviceId, fence } = connection;
     await this.#end({ connectionId, deviceId, fence, code, reason });
-    if (code === closeCodes.normal.code && reason === closeCodes.normal.reason) return this.offline(deviceId, fence);
+    const isNormal = code === closeCodes.normal.code && reason === closeCodes.normal.reason;
+    // A daemon that is killed while it stops does not come back within the grace time either.
+    if (isNormal || connection.tasks.phase.isStopping) return this.offline(deviceId, fence);
     this.#startGrace(connection);
   }
 

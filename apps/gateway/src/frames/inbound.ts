@@ -70,6 +70,7 @@ export function createInbound(deps: InboundDeps): Inbound {
   const handlers: { [T in FromDaemonFrame['type']]: Handler<T> } = {
     ...answers,
     status: (connection, frame) => status.handle(connection, frame),
+    stopping: ({ tasks }) => tasks.phase.stop(),
     report_sessions: (connection, frame) => reports.handle(connection, frame),
     session_activity: activity,
     settings_activity: async (connection, { session_id: nativeId, defaults }) => {

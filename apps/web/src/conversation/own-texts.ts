@@ -1,6 +1,7 @@
-/** Questions of a daemon in the language of the pages: its caps on cost, and sessions that another program has open. A chunk of its own. */
+/** Questions and sentences of a daemon in the language of the pages. A chunk of its own. */
 import type { Prompt } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { type LogItem, isCapped } from '../transcript/items.ts';
 import { money } from '../usage/figures.ts';
 
 const dollars = (amount: number): string =>
@@ -14,7 +15,6 @@ export function inOwnTexts<P extends Asked>(prompt: P): P {
   const { asks } = words;
   const titles: Readonly<Record<string, () => string>> = {
     cap_session: () => asks.session(dollars(spent)),
-    capped: () => asks.capped(dollars(spent), dollars(next)),
     cap_day: () => asks.day(dollars(spent)),
     held: () => asks.held(program, state, minutes),
     held_likely: () => asks.likely(program),
@@ -27,4 +27,27 @@ export function inOwnTexts<P extends Asked>(prompt: P): P {
   const labels = new Map(Object.entries(asks.options(dollars(next), stops)));
   const options = prompt.options.map((option) => ({ ...option, label: labels.get(option.id ?? '') ?? option.label }));
   return { ...prompt, prompt: title(), options };
+}
+
+const known = new WeakMap<LogItem, LogItem>();
+
+/** The item with our text, if the daemon wrote its text; one object per item, so that unchanged items are not rendered again. */
+export function inOwnText(item: LogItem): LogItem {
+  const text = textFor(item);
+  if (text === undefined) return item;
+  const before = known.get(item);
+  if (before) return before;
+  const { part } = item;
+  const own = { ...item, content: text, part: part.kind === 'mark' ? { ...part, text } : part };
+  known.set(item, own);
+  return own;
+}
+
+function textFor(item: LogItem): string | undefined {
+  const { spent, cap, reason } = item.part;
+  if (isCapped(item) && typeof spent === 'number' && typeof cap === 'number')
+    return words.asks.capped(dollars(spent), dollars(cap));
+  const { code, name } = (reason ?? {}) as Record<string, unknown>;
+  const sentence = new Map<unknown, (name: string) => string>(Object.entries(words.asks.texts)).get(code);
+  return sentence?.(typeof name === 'string' ? name : '');
 }

@@ -10,7 +10,6 @@ import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from 
 import { Tool } from './parts/tool.tsx';
 import type { Row } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
-import { useOwnTexts } from '../conversation/own-question.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Guard } from '../ui/guard.tsx';
 
@@ -35,17 +34,13 @@ export const RetryContext = createContext<Retry | undefined>(undefined);
 function ErrorView({ item }: { item: LogItem }) {
   const retry = useContext(RetryContext);
   const isCap = isCapped(item);
-  const { spent, cap } = item.part;
-  const reason =
-    typeof spent === 'number' && typeof cap === 'number' ? { code: 'capped', spent, next: cap } : undefined;
-  const { prompt: text } = useOwnTexts({ prompt: item.content, options: [], reason });
   const button = retry?.uuid === item.uuid && (
     <button type="button" className="small" aria-disabled={retry.busy} onClick={retry.run}>
       {!isCap && <RotateCw className="i" aria-hidden />} {isCap ? words.mark.continue : words.retry}
     </button>
   );
   return isCap ? (
-    <Mark what={item.part.kind} text={text} end={button} />
+    <Mark what={item.part.kind} text={item.content} end={button} />
   ) : (
     <ErrorNote text={item.content} end={button} />
   );

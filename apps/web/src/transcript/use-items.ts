@@ -2,6 +2,7 @@
 import { useMemo, useRef, useState } from 'react';
 import type { Message, Session } from '@relay/protocol';
 import { type LogItem, isGrowing, itemOf } from './items.ts';
+import { useOwnItems } from './own-items.ts';
 import { type Texts, createTexts } from './texts.ts';
 
 const unfinished = new Set(['queued', 'sent', 'running']);
@@ -62,7 +63,7 @@ export function useItems(known: Known): { items: readonly LogItem[]; texts: Text
   const last = useRef<readonly LogItem[]>([]);
   const { session, messages, output } = known;
   const hasItems = output === undefined;
-  const messageItems = useMemo(() => messages.map(itemOf), [messages]);
+  const messageItems = useOwnItems(useMemo(() => messages.map(itemOf), [messages]));
   const startedAt = messages.at(-1)?.timestamp ?? session.updatedAt;
   const written = useMemo(
     () => outputItem({ session, messages, output }, startedAt),

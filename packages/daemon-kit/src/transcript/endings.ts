@@ -3,13 +3,13 @@
  * the result.
  */
 import { randomUUID } from 'node:crypto';
-import type { Item, Question as AskedQuestion } from '@relay/protocol';
+import type { Item, Question as AskedQuestion, TextReason } from '@relay/protocol';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
 import { type Mapper, cancelledText } from './mapper.ts';
 
 export type Ending =
-  | { type: 'TASK_COMPLETE'; result: string }
-  | { type: 'ERROR'; error: string; code?: string; spent?: number; cap?: number }
+  | { type: 'TASK_COMPLETE'; result: string; reason?: TextReason }
+  | { type: 'ERROR'; error: string; code?: string; spent?: number; cap?: number; reason?: TextReason }
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
   | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
 
@@ -69,7 +69,7 @@ export function createEndings({
       .map(({ uuid }) => ({ op: 'set', uuid, part: { state: 'superseded' } }));
 
   /** The item of the final text of a turn: the last text, or an item of its own. */
-  const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
+  const final = (sessionId: string, talk: Talk | undefined, result: string, reason?: TextReason): string => {
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     const changes = talk === undefined ? [] : [...closing(sessionId, talk, 'ended'), ...unanswered(sessionId)];
     const shownText = last?.content.trim() ?? '';
@@ -88,10 +88,9 @@ export function createEndings({
     }
     const uuid = randomUUID();
     const turn = talk === undefined ? {} : { turn: talk.turn };
-    write(sessionId, [...changes, put({ uuid, role: 'AGENT', content: result, ...turn, part: { kind: 'text' } })], {
-      sync: true,
-      messages: [uuid],
-    });
+    const part = { kind: 'text', ...(reason ? { reason } : {}) };
+    const item = put({ uuid, role: 'AGENT', content: result, ...turn, part });
+    write(sessionId, [...changes, item], { sync: true, messages: [uuid] });
     return uuid;
   };
 
@@ -100,7 +99,7 @@ export function createEndings({
     talk: Talk | undefined,
     ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>,
   ): string => {
-    if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result);
+    if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result, ending.reason);
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     // Some agents also report the error of their model as text: both are one item.
     const isShown = last !== undefined && isSameError(last.content, ending.error);

@@ -5,6 +5,7 @@
 import { costIn, limitsIn, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { offeredUpdate } from '../file-blocks.ts';
+import { ownText } from '../own-texts.ts';
 import type { Change } from '../store.ts';
 import type { Source } from './call-book.ts';
 import type { Verdict } from './call-items.ts';
@@ -14,7 +15,7 @@ import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import { createNames } from './names.ts';
 import { createOfferedFiles } from './offered-files.ts';
 import { bareTitle } from './tool.ts';
-import { endsWords, wordsEnd, settingUpdate } from './splitter.ts';
+import { endsWords, wordsEnd, notSentUpdate, settingUpdate } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
 
 /** The effect of an update, for reports beside the items. */
@@ -173,10 +174,10 @@ export function createMapper(options: MapperOptions): Mapper {
         return /^(?:completed)?$/.test(wordsOf(update.status)) ? mark('compacted', wordsOf(update.summary), at) : [];
       case offeredUpdate:
         return [...endWords(), ...files.offer(update, at)];
-      case 'notice': {
-        const markText = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
-        return markText === '' ? [] : mark('notice', markText, at);
-      }
+      case 'notice':
+        return noticeIn(update) === '' ? [] : mark('notice', noticeIn(update), at);
+      case notSentUpdate:
+        return mark('notice', notSent.text, at, { reason: notSent.reason });
       case cancelledUpdate:
         return [...close('cancelled'), ...mark('cancelled', cancelledText, at)];
       case stoppedUpdate:
@@ -211,6 +212,11 @@ export function createMapper(options: MapperOptions): Mapper {
     ...{ last: words.last, forget: words.forget, spoken: words.spoken },
   };
 }
+
+const notSent = ownText('not_sent');
+
+const noticeIn = ({ title, description }: Fields): string =>
+  [wordsOf(title), wordsOf(description)].filter((text) => text !== '').join(': ');
 
 /** The figures of use that an update contains, with the newest size of the context. */
 function usageIn(update: Fields, size: unknown) {

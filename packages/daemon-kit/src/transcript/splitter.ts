@@ -16,11 +16,13 @@ const kinds: Readonly<Record<string, WordsKind>> = {
 /** Not part of ACP: the text so far is complete. */
 export const wordsEnd = 'words_end';
 /** Updates that put an item between texts. */
-/** An update of the daemon itself: a setting changed. */
+/** Updates of the daemon itself: a setting changed; a message did not reach the agent. */
 export const settingUpdate = 'relay_setting';
+export const notSentUpdate = 'relay_not_sent';
 
 const marks: ReadonlySet<unknown> = new Set([
   settingUpdate,
+  notSentUpdate,
   'current_mode_update',
   'compaction_update',
   'notice',

@@ -180,6 +180,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     ],
   },
   pong: { type: 'pong' },
+  stopping: { type: 'stopping' },
   messages: {
     type: 'messages',
     request_id: requestId,

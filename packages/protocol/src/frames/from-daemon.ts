@@ -85,8 +85,6 @@ const ReportSessions = frame('report_sessions', 'The sessions on the device. A m
   sessions: list(ReportEntry, 'Sessions', { maxItems: limits.reportEntries }),
 });
 
-const Pong = frame('pong', 'Answer to `ping`.', {});
-
 export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
   uuid: id('Unique id of the message'),
   role: line('USER, AGENT or SYSTEM'),
@@ -363,7 +361,8 @@ export const daemonEvents = {
 export const fromDaemonFrames = {
   status: Status,
   report_sessions: ReportSessions,
-  pong: Pong,
+  pong: frame('pong', 'Answer to `ping`.', {}),
+  stopping: frame('stopping', 'The daemon stops: the relay sends it no further tasks on this connection.', {}),
   messages: Messages,
   session_activity: SessionActivity,
   report_slash_commands: ReportSlashCommands,

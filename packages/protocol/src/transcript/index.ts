@@ -19,3 +19,4 @@ export {
   promptKinds,
   word,
 } from './question.ts';
+export { TextReason, type TextReasonCode, textReasons } from './text-reason.ts';

@@ -21,9 +21,11 @@ import {
 import { transcriptLimits } from './bounds.ts';
 import { Cost, usageLimits } from './figures.ts';
 import { Diff, Question, word } from './question.ts';
+import { TextReason } from './text-reason.ts';
 
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
 const open = maybe(Type.Literal(true, { description: 'The text still grows' }));
+const reason = maybe(TextReason);
 const part = <K extends string, T extends Parameters<typeof Type.Object>[0]>(
   kind: K,
   title: string,
@@ -61,7 +63,7 @@ export const parts = {
       ),
     ),
   }),
-  text: part('text', 'TextPart', 'A message of the agent, in `content`. Part of the plain list.', { open }),
+  text: part('text', 'TextPart', 'A message of the agent, in `content`. Part of the plain list.', { open, reason }),
   thought: part('thought', 'ThoughtPart', 'A thought of the agent, in `content`.', { open }),
   tool: part('tool', 'ToolPart', 'A tool call.', {
     id: id("The agent's id of the call"),
@@ -157,12 +159,14 @@ export const parts = {
     code: maybe(line('Code')),
     spent: maybe(Type.Number({ description: 'With `COST_CAP`: the cost, in dollars' })),
     cap: maybe(Type.Number({ description: 'With `COST_CAP`: the amount that the person allowed, in dollars' })),
+    reason,
   }),
   mark: part('mark', 'MarkPart', 'A marker for an event between messages.', {
     what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),
     text: maybe(text('Text for people', { maxLength: transcriptLimits.inputBytes })),
     by: maybe(line('For a mode: the program in which a person chose it; absent: the agent changed it')),
     danger: maybe(flag('For a mode: the agent never asks from now on')),
+    reason,
   }),
 } as const satisfies Readonly<Record<string, TSchema>>;
 

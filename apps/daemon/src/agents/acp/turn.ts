@@ -74,6 +74,6 @@ export function reattach(active: ActiveTurn, why: string, uuid?: string): void {
 export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks = {}): void {
   if (active.detached) return;
   const verdict = verdictOf(response, active.narrator.summary(), { ...active, quirks });
-  if (verdict.kind === 'complete') active.report.complete(verdict.result);
+  if (verdict.kind === 'complete') active.report.complete(verdict.result, verdict.reason);
   else active.report.error(verdict.error);
 }

@@ -2,19 +2,25 @@
  * Derives the outcome of a turn from the stop reason of ACP and the updates: an answer, an error, or nothing because it
  * was cancelled. Pure.
  */
+import { type OwnText, ownText } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import type { TurnSummary } from './narrator.ts';
 import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';
 
-type Verdict = { kind: 'complete'; result: string } | { kind: 'error'; error: string };
+/** `reason`: the text is a sentence of the daemon. */
+type Verdict = { kind: 'complete'; result: string; reason?: OwnText['reason'] } | { kind: 'error'; error: string };
 
 const notes: Readonly<Record<string, string>> = {
   max_tokens: 'The agent stopped here: the answer reached the maximum length.',
   max_turn_requests: 'The agent stopped here: it reached the maximum number of steps of a turn.',
 };
 
-const notAllowed = 'The agent stopped, because it was not allowed to continue.';
+/** The agent wrote nothing, so the daemon does. */
+function own(...about: Parameters<typeof ownText>): Verdict {
+  const { text, reason } = ownText(...about);
+  return { kind: 'complete', result: text, reason };
+}
 
 interface Circumstances {
   quirks?: Quirks | undefined;
@@ -40,7 +46,7 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
       return { kind: 'error', error: `The agent refused to continue.${summary.answer ? `\n${summary.answer}` : ''}` };
     case 'cancelled':
       // The person rejected the request: a refusal is not a failure.
-      if (rejected) return { kind: 'complete', result: summary.answer || notAllowed };
+      if (rejected) return summary.answer ? { kind: 'complete', result: summary.answer } : own('agent_not_allowed');
       return { kind: 'error', error: 'The turn was cancelled at the agent.' };
     default:
       // This daemon does not know the reason yet; the text still counts.
@@ -52,10 +58,9 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
 
 function spoken({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
   if (answer !== '') return { kind: 'complete', result: answer };
-  if (acted) return { kind: 'complete', result: 'Done. The agent said nothing more.' };
-  if (rejected) return { kind: 'complete', result: notAllowed };
-  if (unknownCommand !== undefined)
-    return { kind: 'complete', result: `The agent did nothing. /${unknownCommand} is not among its commands.` };
-  if (quirks?.silentFailure) return { kind: 'error', error: 'The agent ended without an answer.' };
-  return { kind: 'complete', result: 'The agent ended its turn without saying anything.' };
+  if (acted) return own('agent_done');
+  if (rejected) return own('agent_not_allowed');
+  if (unknownCommand !== undefined) return own('unknown_command', unknownCommand);
+  if (quirks?.silentFailure) return { kind: 'error', error: ownText('agent_unanswered').text };
+  return own('agent_silent');
 }
