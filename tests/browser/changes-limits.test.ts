@@ -42,7 +42,7 @@ describeWith('chromium', 'the page of changes', () => {
   ];
 
   beforeAll(async () => {
-    // Twice as long for a comparison: longer than the three seconds after which the page explains the wait.
+    // A comparison then takes 5 s at most; the page explains a wait after 3 s.
     relay = await startBrowserRelay({ TEST_DAEMON_REPLY_TIMEOUT_MS: '2500' });
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
@@ -87,7 +87,7 @@ describeWith('chromium', 'the page of changes', () => {
 
   it('44, changes 15: a machine that answers nonsense causes a sentence and a retry, its second answer nothing', async () => {
     const { page } = person;
-    // Without the list.
+    // It lacks the list.
     answers = (reply) => [{ type: 'changes', ...reply, scope: 'uncommitted', root: '/home/ada/secret' }];
     await page.reload();
     await page.getByRole('alert').waitFor();
@@ -121,7 +121,7 @@ describeWith('chromium', 'the page of changes', () => {
     const { redrawn, ...work } = await scrolled(client, () => page.evaluate<Scrolled>(scroll));
     process.stdout.write(`3,000 lines: ${JSON.stringify(work)}\n`);
     await client.detach();
-    // A frame costs what the browser draws, and nothing else: the rest is the speed of the device.
+    // Each frame only draws: no script, no layout. The rest is the speed of the device.
     expect({ redrawn, layouts: work.layouts }).toEqual({ redrawn: 0, layouts: 0 });
     expect(work.frames).toBeGreaterThan(100);
 
@@ -162,7 +162,7 @@ describeWith('chromium', 'the page of changes', () => {
 
 interface Scrolled {
   frames: number;
-  /** Changes of the document meanwhile. */
+  /** Changes of the document during that. */
   redrawn: number;
 }
 
@@ -178,7 +178,7 @@ const scroll = `new Promise((done) => {
   })();
 })`;
 
-/** What the browser did during this, from its own counters. */
+/** Counts the work of the browser during `act`. */
 async function scrolled(client: CDPSession, act: () => Promise<Scrolled>) {
   await client.send('Performance.enable');
   const counters = async () => {

@@ -48,7 +48,7 @@ describeWith('chromium', 'a draft in two tabs', () => {
   const shows = (page: Page, text: string) => page.locator('.dock textarea', { hasText: text }).waitFor();
   const isEmpty = (page: Page) => page.locator('.dock textarea:invalid').waitFor();
 
-  it('43: neither tab loses what was typed in the other', async () => {
+  it('43: neither tab loses text of the other', async () => {
     await message(person.page).fill('Cut the hedge');
     await shows(second, 'Cut the hedge');
     await message(second).press('End');

@@ -221,7 +221,7 @@ describe('relay attach', () => {
     expect(await window.exit).toBe(0);
   });
 
-  it('44, desk 15: reconnects, shows the missed items once, and sends once the text that was typed meanwhile', async () => {
+  it('44, desk 15: reconnects, shows the missed items once, and sends the text of the outage once', async () => {
     const daemon = await stage.daemon('laptop', undefined, able);
     await stage.session(daemon, 'away-one');
     const window = attached('away-one');
@@ -231,17 +231,17 @@ describe('relay attach', () => {
     await window.sees(/Reconnecting in \d+ s/);
     window.type('typed offline\r');
     await window.sees('Not sent yet: waiting for the relay.');
-    daemon.transcript('', 'away-one', [put('m1', 9, 'AGENT', 'Said meanwhile.')]);
+    daemon.transcript('', 'away-one', [put('m1', 9, 'AGENT', 'All 41 pass again.')]);
     const from = window.output().length;
     stage.world.front.setDown(false);
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'typed offline' });
-    while (!window.output().slice(from).includes('Said meanwhile.')) {
+    while (!window.output().slice(from).includes('All 41 pass again.')) {
       const { request_id, session_id } = await daemon.next('get_messages');
-      const messages = [put('m1', 9, 'AGENT', 'Said meanwhile.').item];
+      const messages = [put('m1', 9, 'AGENT', 'All 41 pass again.').item];
       daemon.send({ type: 'messages', request_id, session_id, messages, has_more: false, oldest_uuid: 'm1', newest_uuid: 'm1', v: 1 }); // prettier-ignore
-      await window.sees('Said meanwhile.', from);
+      await window.sees('All 41 pass again.', from);
     }
-    expect(window.output().split('Said meanwhile.')).toHaveLength(2);
+    expect(window.output().split('All 41 pass again.')).toHaveLength(2);
     expect(daemon.inbox.all.filter(({ message }) => message === 'typed offline')).toHaveLength(1);
     window.type('\u0004');
     expect(await window.exit).toBe(0);

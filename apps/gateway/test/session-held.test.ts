@@ -288,7 +288,7 @@ describe('a session that another program has open', () => {
     expect(task).toMatchObject({ message: 'while it was away' });
     expect(task).not.toHaveProperty('desk');
     const options = [{ id: 'take', label: 'Close it there and send' }];
-    const question = { uuid: 'held', title: 'This session is open at the desk.', kind: 'choice', options, text: false };
+    const question = { uuid: 'held', title: 'Close the program there and send?', kind: 'choice', options, text: false };
     back.event(String(task.task_id), 'WAIT_FOR_USER', { session_id: 'n1', prompt: question.title, options, question });
     while ((await read(id))?.prompts?.[0]?.id !== 'held');
     expect((await read(id))?.held).toEqual(held);

@@ -174,7 +174,7 @@ describe('a message to a session that is open in a terminal', () => {
     expect(one.calls).toEqual([]);
   });
 
-  it('44, desk 3: that waits begins within 5 s of the exit there, after the words that were added', async () => {
+  it('44, desk 3: that waits begins within 5 s of the exit there, after the added messages', async () => {
     const clock = manualClock();
     const steps: string[] = [];
     const at = new Date(clock.now()).toISOString();
@@ -186,7 +186,11 @@ describe('a message to a session that is open in a terminal', () => {
     const one = await begin({ clock, outside, timings: { deskIntervalMs: daemonTimings.deskIntervalMs } });
     const added: PastUpdate = {
       at,
-      update: { sessionUpdate: 'user_message_chunk', messageId: 'm1', content: { type: 'text', text: 'said there' } },
+      update: {
+        sessionUpdate: 'user_message_chunk',
+        messageId: 'm1',
+        content: { type: 'text', text: 'written there' },
+      },
     };
     outside.stamp = (id) => (id === one.id ? String(one.open.size) : undefined);
     outside.read = () => {
@@ -212,7 +216,7 @@ describe('a message to a session that is open in a terminal', () => {
     // The agent loads the session again before it gets the message.
     expect(steps).toEqual(['outdated', 'start']);
     expect(await words(one.connection, one.id)).toEqual(
-      expect.arrayContaining([expect.stringContaining('said there'), expect.stringContaining('go on')]),
+      expect.arrayContaining([expect.stringContaining('written there'), expect.stringContaining('go on')]),
     );
   });
 

@@ -37,7 +37,7 @@ export async function readDesk(
   };
 }
 
-/** For the audit: what became of the request, and the program that had the session open. */
+/** The outcome of a request and the program that had the session open, as the audit names them. */
 export const holderNote = (result: string, held: Held | undefined): string =>
   [`result=${result}`, held && `program=${held.program}`, held?.terminal && `terminal=${held.terminal}`]
     .filter(Boolean)

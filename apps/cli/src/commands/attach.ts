@@ -56,7 +56,7 @@ async function chosenHere({ relay, terminal }: Context): Promise<Session> {
   return found;
 }
 
-/** Other words with a slash go to the agent. */
+/** Other text with a slash goes to the agent. */
 const isCommand = (text: string): boolean => commands.some((name) => name === text) || text.startsWith('/diff ');
 
 /** A lasting choice needs a confirmation. */

@@ -1,4 +1,4 @@
-/** Keeps the line that the person reads in its place when a newer comparison has other lines above it. */
+/** Holds the visible line still when a newer comparison has other lines above it. */
 import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 
 interface Place {
@@ -16,8 +16,8 @@ const textOf = (row: Element | undefined) => row?.lastElementChild?.textContent 
 const textsAt = (rows: readonly Element[], index: number) => [textOf(rows[index]), textOf(rows[index + 1])];
 
 /**
- * @param content an element in the one that scrolls
- * @param shown what is drawn; another value restores the place
+ * @param content an element inside the scrolling pane
+ * @param shown the drawn difference; another value restores the place
  * @returns notes the place: call it right before `shown` changes
  */
 export function useReadingPlace(content: RefObject<HTMLElement | null>, shown: unknown): () => void {

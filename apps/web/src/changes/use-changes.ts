@@ -89,7 +89,7 @@ export function useChanges(id: string, scope: ChangeScope, turn: string | undefi
   return { resource, refresh, version, isSlow: useIsSlow(resource.kind === 'loading') };
 }
 
-/** Whether the list has loaded for so long that the person may wonder why. */
+/** Whether the list loads for long enough to need an explanation. */
 function useIsSlow(isLoading: boolean): boolean {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { Client } from '@relay/client';
 import { carryDraft, draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
-/** Tabs of this browser that show the same draft follow each other: none overwrites or repeats the text of another. */
+/** Tabs of this browser follow each other, so that they neither overwrite nor repeat a draft. */
 const channelName = 'relay.drafts';
 
 interface KeptDraft {

@@ -1,4 +1,4 @@
-/** Since when a page shows what may have changed: the relay cannot be reached. */
+/** The time of the lost connection; undefined while the page is live. */
 import { useEffect, useState } from 'react';
 import { useLiveState } from '../rooms.ts';
 
