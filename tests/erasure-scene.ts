@@ -12,7 +12,7 @@ import {
 } from '@relay/testing';
 
 /** Every row of every table as text. */
-export async function dumpDatabase({ database }: TestRelay): Promise<string> {
+export async function dumpDatabase({ database }: Pick<TestRelay, 'database'>): Promise<string> {
   const tables = await database.sql.query<{ name: string }>`
     SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`;
   expect(tables.length).toBeGreaterThan(15);

@@ -47,3 +47,11 @@ it('is within the budget: first load, conversation, each language', () => {
   expect(sizes.largestOther).toBeLessThanOrEqual(4.5);
   expect(sizes.largestWords).toBeLessThanOrEqual(4.5);
 });
+
+it('44, changes 18: the page of changes adds at most 14 kB, and nothing of it is in the first load', () => {
+  const page = readFileSync(`${dist}index.html`, 'utf8');
+  const chunks = readdirSync(`${dist}assets`).filter((name) => /^changes-[\w-]+\.js$/.test(name));
+  expect(chunks).toHaveLength(1);
+  expect(sum(chunks.map((name) => `assets/${name}`))).toBeLessThanOrEqual(14_000 / 1024);
+  expect(page).not.toMatch(/changes-|as-of-/);
+});

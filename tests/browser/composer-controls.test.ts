@@ -196,7 +196,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(changes).toContainEqual({ id: 'effort', value: 'low' });
   });
 
-  it('5: a mode that never asks needs one confirmation and shows in red; "Ask again" does not', async () => {
+  it('43, 1.5: a mode that never asks needs one confirmation and shows in red; "Ask again" does not', async () => {
     await permissions().click();
     const changed = person.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
     await sheet()
@@ -225,9 +225,28 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
     expect(await faults()).toEqual([]);
     await person.picture('full-access');
+    // Another app shows it in red as well.
+    const second = await person.context.newPage();
+    await second.goto(person.page.url());
+    await second.getByRole('button', { name: 'Permissions: Bypass permissions, dangerous' }).waitFor();
+    // It is on now: a message asks nothing more.
+    await person.page.getByLabel('Message').fill('Water the garden');
+    await person.page.getByRole('button', { name: 'Send' }).click();
+    const task = await daemon.next('task_resume', ({ message }) => message === 'Water the garden');
+    daemon.event(String(task.task_id), 'TASK_COMPLETE', { session_id: String(task.session_id), result: 'Done.' });
+    await person.page.getByText('Done.').last().waitFor();
+    expect(await question.count()).toBe(0);
     // Back to the mode before it.
     await person.click('Ask again');
     await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
+    expect(await question.count()).toBe(0);
+    expect(changes.slice(before)).toEqual([
+      { id: 'mode', value: 'bypassPermissions' },
+      { id: 'mode', value: 'acceptEdits' },
+    ]);
+    daemon.send({ type: 'settings_activity', session_id: String(task.session_id) });
+    await second.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
+    await second.close();
   });
 
   it('7: a change in another app appears in this one', async () => {

@@ -58,7 +58,7 @@ describe('messages with a time during kills of instances', () => {
     },
   });
 
-  it(`sends ${goal} of them once, and runs schedules once`, async () => {
+  it(`43, 3.1: sends ${goal} of them once, and runs schedules once`, async () => {
     const due = new Map<string, number>();
     const repeated: string[] = [];
     const sessions = Math.ceil(goal / people / perSession);

@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** Starts the program in a terminal of this size. */
 function attached(words: string, size = { rows: 24, columns: 80 }) {
-  const command = `stty rows ${size.rows} cols ${size.columns}; exec ${process.execPath} ${bundle} attach ${words}`;
+  const command = `tty; stty rows ${size.rows} cols ${size.columns}; exec ${process.execPath} ${bundle} attach ${words}`;
   const env = { ...process.env, RELAY_CLI_CONFIG_DIR: stage.own.folder, TERM: 'xterm-256color' };
   const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: 'pipe' });
   running.push(child);
@@ -25,6 +25,12 @@ function attached(words: string, size = { rows: 24, columns: 80 }) {
     type: (text: string) => child.stdin.write(text),
     output: () => output,
     exit,
+    /** As the window of a terminal does it: the kernel reports the new size to the program. */
+    async resize({ rows, columns }: typeof size): Promise<void> {
+      const [terminal] = /\/dev\/pts\/\d+/.exec(output)!;
+      const words = ['-F', terminal, 'rows', String(rows), 'cols', String(columns)];
+      await new Promise((resolve) => spawn('stty', words, { stdio: 'ignore' }).once('close', resolve));
+    },
     /** Waits for text in later output. */
     async sees(words: string | RegExp, from = 0): Promise<void> {
       const plain = () => output.slice(from).replace(/\u001b\[[\d;?]*[A-Za-z]/g, '');
@@ -158,6 +164,118 @@ describe('relay attach', () => {
       window.type('\u0004');
       expect(await window.exit).toBe(0);
     }
+  });
+
+  it('44, desk 15: shows the queue, and prints it on /queue', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'queue-one');
+    const window = attached('queue-one');
+    await empty(daemon);
+    await window.sees('Enter sends');
+    window.type('the first\r');
+    const { task_id: taskId } = await daemon.next('task_resume');
+    daemon.send({ type: 'status', running_tasks: [String(taskId)] });
+    await window.sees('Working');
+    const working = window.output().length;
+    window.type('the second\r');
+    await window.sees('1 queued', working);
+    const from = window.output().length;
+    window.type('/queue\r');
+    await window.sees('the second', from);
+    daemon.event(String(taskId), 'TASK_COMPLETE', { session_id: 'queue-one', result: 'done' });
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'the second' });
+    const emptied = window.output().length;
+    window.type('/queue\r');
+    await window.sees('No messages are queued.', emptied);
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+
+  it('44, desk 15: prints the changes of the session and of one file on /diff', async () => {
+    const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'changes, transcript' });
+    await stage.session(daemon, 'diff-one');
+    const window = attached('diff-one');
+    await empty(daemon);
+    await window.sees('Enter sends');
+    const files = ['src/limits.ts', 'src/route.ts'].map((path) => ({ path, change: 'edit', added: 1, removed: 1 }));
+    const answer = async (changes: readonly (typeof files)[number][]) => {
+      const { request_id } = await daemon.next('get_changes');
+      daemon.send({ type: 'changes', request_id, scope: 'uncommitted', scopes: ['uncommitted'], files });
+      for (const change of changes) {
+        const asked = await daemon.next('get_diff');
+        expect(asked.path).toBe(change.path);
+        const hunks = [{ old: 3, new: 3, lines: [`-const before = '${change.path}';`, '+const \u001b[2Jnow = 1;'] }];
+        daemon.send({ type: 'diff', request_id: asked.request_id, path: change.path, change, hunks });
+      }
+    };
+    window.type('/diff\r');
+    await answer(files);
+    await window.sees("const before = 'src/route.ts';");
+    const from = window.output().length;
+    window.type('/diff src/limits.ts\r');
+    await answer(files.slice(0, 1));
+    await window.sees("const before = 'src/limits.ts';", from);
+    expect(window.output()).not.toContain('\u001b[2J');
+    expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+
+  it('44, desk 15: reconnects, shows the missed items once, and sends the text of the outage once', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'away-one');
+    const window = attached('away-one');
+    await empty(daemon);
+    await window.sees('Enter sends');
+    stage.world.front.setDown(true);
+    await window.sees(/Reconnecting in \d+ s/);
+    window.type('typed offline\r');
+    await window.sees('Not sent yet: waiting for the relay.');
+    daemon.transcript('', 'away-one', [put('m1', 9, 'AGENT', 'All 41 pass again.')]);
+    const from = window.output().length;
+    stage.world.front.setDown(false);
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'typed offline' });
+    while (!window.output().slice(from).includes('All 41 pass again.')) {
+      const { request_id, session_id } = await daemon.next('get_messages');
+      const messages = [put('m1', 9, 'AGENT', 'All 41 pass again.').item];
+      daemon.send({ type: 'messages', request_id, session_id, messages, has_more: false, oldest_uuid: 'm1', newest_uuid: 'm1', v: 1 }); // prettier-ignore
+      await window.sees('All 41 pass again.', from);
+    }
+    expect(window.output().split('All 41 pass again.')).toHaveLength(2);
+    expect(daemon.inbox.all.filter(({ message }) => message === 'typed offline')).toHaveLength(1);
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+
+  it('44, desk 15: draws its last lines and new items for the new width of a resized terminal', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'narrow-one');
+    const window = attached('narrow-one', { rows: 24, columns: 120 });
+    await empty(daemon);
+    const hints = 'Enter sends · Ctrl-C stops the agent · Ctrl-D leaves · /diff /queue /stop /desk /take /help';
+    await window.sees(hints);
+    const from = window.output().length;
+    await window.resize({ rows: 20, columns: 60 });
+    await window.sees(/Enter sends[^\n]{30,47}…/, from);
+    const resized = window.output().length;
+    const tool = {
+      kind: 'tool',
+      id: 't',
+      title: `npm test ${'packages/of/the/garden '.repeat(5)}`,
+      status: 'completed',
+    };
+    daemon.transcript('', 'narrow-one', [{ op: 'put', item: { ...put('t1', 9, 'AGENT', '').item, part: tool } }]);
+    await window.sees('npm test', resized);
+    // Every move of the cursor begins another line.
+    const drawn = window
+      .output()
+      .slice(resized)
+      .replace(/\u001b\[\d*[AGJ]/g, '\n')
+      .replace(/\u001b\[[\d;?]*[A-Za-z]/g, '')
+      .split(/[\r\n]+/);
+    expect(drawn.filter((line) => line.length > 60)).toEqual([]);
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
   });
 
   it('44: keeps pasted lines together, and untrusted text moves nothing', async () => {

@@ -172,20 +172,66 @@ describe('a record of a holder', () => {
   });
 });
 
+/** A server of Codex that has these sessions locked. Resolves with its pid. */
+function codexServer(root: string, ids: readonly string[]) {
+  const locks = join(root, '.codex/thread-writer-locks');
+  mkdirSync(locks, { recursive: true });
+  const files = ids.map((id) => join(locks, `${id}.lock`));
+  for (const file of files) writeFileSync(file, '');
+  const held = files.map((file, n) => `open(F${n}, '>', "${file}"); flock(F${n}, 2);`).join(' ');
+  const { pid } = spawn('perl', ['-e', `$0 = 'codex'; ${held} sleep 1000`], { stdio: 'ignore' });
+  others.push(pid!);
+  return pid!;
+}
+
+describe('a request to release a session', () => {
+  type Open = (root: string, sessionId: string) => Promise<unknown>;
+  const terminal =
+    (more: object): Open =>
+    (root, sessionId) =>
+      desk.open({ folder: join(root, '.claude'), sessionId, ...more });
+  const cases: [result: string, open: Open, agent?: string][] = [
+    ['not_held', () => Promise.resolve()],
+    ['released', terminal({})],
+    ['busy', terminal({ status: 'busy' })],
+    ['foreign', terminal({ bare: true })],
+    ['failed', terminal({ ignores: 'SIGINT SIGTERM' })],
+    [
+      'shared',
+      (root, sessionId) => {
+        codexServer(root, [sessionId, 'another']);
+        return until(() => holders(root, { agent: 'codex' }).of(sessionId)).then(() => undefined);
+      },
+      'codex',
+    ],
+  ];
+
+  it.each(cases)('44, desk 5: results in %s at the relay', async (result, open, agent = 'claude_code') => {
+    const root = folders.make();
+    const relay = await home.relay({ declares: ['transcript', 'prompts', 'desk'] });
+    home.daemon(relay, demoAgent(home, { holders: holders(root, { agent }) }).agent);
+    const connection = await relay.connection();
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    const { session_id: sessionId } = await connection.event('TASK_COMPLETE', 't1');
+    await open(root, sessionId!);
+    const release = (id: string) => {
+      connection.send({ type: 'force_quit_session', request_id: 'r1', session_id: id });
+      return connection.frame('force_quit_result');
+    };
+    expect(await release(sessionId!)).toMatchObject({ status: result, session_id: sessionId });
+    expect(await release('another')).toMatchObject({ status: 'unknown_session' });
+  });
+});
+
 describe('a lock of Codex', () => {
   it('44: of a server with two sessions is shared, and the server survives', async () => {
     const root = folders.make();
-    const locks = join(root, '.codex/thread-writer-locks');
-    mkdirSync(locks, { recursive: true });
-    for (const id of ['t1', 't2']) writeFileSync(join(locks, `${id}.lock`), '');
-    const program = `$0 = 'codex'; open(A, '>', "${join(locks, 't1.lock')}"); open(B, '>', "${join(locks, 't2.lock')}"); flock(A, 2); flock(B, 2); sleep 1000`;
-    const { pid } = spawn('perl', ['-e', program], { stdio: 'ignore' });
-    others.push(pid!);
+    const pid = codexServer(root, ['t1', 't2']);
     const codex = holders(root, { agent: 'codex' });
     const held = await until(() => codex.of('t2') && codex.of('t1'));
     expect(held).toMatchObject({ program: 'Codex', state: 'unknown', sure: true, ends: false, why: 'shared' });
     expect(await codex.end('t1', true)).toMatchObject({ result: 'shared' });
-    expect(lives(pid!)).toBe(true);
+    expect(lives(pid)).toBe(true);
   });
 });
 

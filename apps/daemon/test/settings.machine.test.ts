@@ -164,6 +164,21 @@ describe('the settings of a session', () => {
     expect(calls()).toBe(before);
   });
 
+  it('43, 1.10: are answered from the memory of the daemon when known, while the agent works or hangs', async () => {
+    const { params, body, calls, change } = await begin('modes', { timings: { idleMs: 60_000 } });
+    await change('model', 'small');
+    const before = calls();
+    const [deviceId] = body.id.split(':');
+    const reads = Array.from({ length: 20 }, (_, n) =>
+      n % 2 === 0
+        ? relay.call('readSettings', { params, query: { known: '1' } })
+        : relay.call('readDeviceSettings', { params: { id: deviceId! } }),
+    );
+    for (const answer of await Promise.all(reads)) expect(answer.status).toBe(200);
+    // No answer waited for the agent: it was asked nothing.
+    expect(calls()).toBe(before);
+  });
+
   it('9: of a message apply before the agent gets it', async () => {
     const { said, params, values } = await begin('modes', { timings: { idleMs: 1000 } });
     const settings = [{ id: 'mode', value: 'code' }];

@@ -106,4 +106,19 @@ describe('the settings that a daemon with `controls` keeps', () => {
     expect((await change).body).toMatchObject({ deviceId: daemon.deviceId, settings: [mode] });
     expect(await app.next('device_settings_changed')).toMatchObject({ deviceId: daemon.deviceId });
   });
+
+  it('43, 1.10: known settings are one frame to the daemon, which need not reach its agent', async () => {
+    const sessionId = await idleSession(relay, daemon, app, 'settings-3');
+    const asked: unknown[] = [];
+    daemon.socket.on('message', (data: Buffer) => {
+      const { request_id, session_id, ...frame } = JSON.parse(data.toString('utf8')) as Record<string, string>;
+      asked.push(frame);
+      daemon.send({ type: 'settings_response', request_id, session_id, settings: [mode] });
+    });
+    for (let n = 1; n <= 5; n += 1) {
+      const { body } = await relay.call('readSettings', { params: { id: sessionId }, query: { known: '1' } });
+      expect(body.settings).toEqual([mode]);
+      expect(asked).toEqual(Array.from({ length: n }, () => ({ type: 'settings_request', known: true })));
+    }
+  });
 });

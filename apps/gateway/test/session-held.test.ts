@@ -32,8 +32,12 @@ const hello = (...sessions: object[]) => [
 
 describe('a session that another program has open', () => {
   let relay: TestRelay;
+  const log: string[] = [];
   beforeAll(async () => {
-    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500, deskWaitMs: 1000, offlineGraceMs: 500 } });
+    relay = await startRelay({
+      config: { daemonReplyTimeoutMs: 500, deskWaitMs: 1000, offlineGraceMs: 500, logLevel: 'debug' },
+      log: { write: (line) => void log.push(line) },
+    });
   });
   afterAll(() => relay.stop());
 
@@ -189,9 +193,13 @@ describe('a session that another program has open', () => {
       });
     }
     const { entries } = (await relay.call('listAudit', {})).body;
+    // 17: the entry names the program and its terminal, and neither folder nor command.
     expect(entries.filter(({ target }) => target === id)).toEqual([
-      expect.objectContaining({ action: 'letGo', outcome: 'done' }),
+      expect.objectContaining({
+        ...{ action: 'letGo', outcome: 'done', setting: 'result=held program=Claude Code terminal=pts/3' },
+      }),
     ]);
+    expect(JSON.stringify(entries)).not.toMatch(/garden|resume/);
     const failing = relay.call('readDesk', { params: { id } });
     const { request_id: requestId } = await daemon.next('desk_request');
     daemon.send({
@@ -225,6 +233,69 @@ describe('a session that another program has open', () => {
     }
     await plain.close();
     await able.close();
+  });
+
+  it('44, desk 17: the audit names program, terminal and outcome of a release, and no log line has a text', async () => {
+    const daemon = await connect(
+      undefined,
+      entry('n1', { held, title: 'walrus title', project: '/walrus' }),
+      entry('n2'),
+    );
+    const [open, free] = [idOf(daemon, 'n1'), idOf(daemon, 'n2')];
+    await known(open);
+    await known(free);
+    const release = async (id: string, status: string) => {
+      const answer = relay.call('releaseSession', { params: { id } });
+      const { request_id, session_id } = await daemon.next('force_quit_session');
+      daemon.send({ type: 'force_quit_result', request_id, session_id, status, detail: 'walrus detail' });
+      expect((await answer).body).toMatchObject({ result: status, detail: 'walrus detail' });
+    };
+    await release(open, 'busy');
+    await release(open, 'released');
+    await release(free, 'not_held');
+    expect((await relay.call('releaseSession', { params: { id: open } })).status).toBe(504);
+    await daemon.next('force_quit_session');
+    const { entries } = (await relay.call('listAudit', {})).body;
+    const program = 'program=Claude Code terminal=pts/3';
+    expect(
+      entries
+        .filter(({ target }) => target === open || target === free)
+        .map(({ action, outcome, setting }) => [action, outcome, setting]),
+    ).toEqual([
+      ['releaseSession', 'DEVICE_TIMEOUT', `result=asked ${program}`],
+      ['releaseSession', 'done', 'result=not_held'],
+      ['releaseSession', 'done', `result=released ${program}`],
+      ['releaseSession', 'done', `result=busy ${program}`],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('walrus');
+    // Proves that the log is searched.
+    expect(log.join('\n')).toContain(daemon.deviceId);
+    expect(log.join('\n')).not.toContain('walrus');
+    await daemon.close();
+  });
+
+  it('44, desk 13: is hidden while the device is offline, and the message that waited asks on its return', async () => {
+    const daemon = await connect(undefined, entry('n1', { held }));
+    const id = idOf(daemon, 'n1');
+    await known(id);
+    expect((await read(id))?.held).toEqual(held);
+    await daemon.drop();
+    while ((await read(id))?.held !== undefined);
+    const sent = await relay.call('sendMessage', { params: { id }, body: { content: 'while it was away' } });
+    expect(sent).toMatchObject({ status: 202, body: { state: 'queued' } });
+    // The program still has the session open: the daemon asks before its agent gets the message.
+    const back = await connect(daemon.registration, entry('n1', { held }));
+    const task = await back.next('task_resume');
+    expect(task).toMatchObject({ message: 'while it was away' });
+    expect(task).not.toHaveProperty('desk');
+    const options = [{ id: 'take', label: 'Close it there and send' }];
+    const question = { uuid: 'held', title: 'Close the program there and send?', kind: 'choice', options, text: false };
+    back.event(String(task.task_id), 'WAIT_FOR_USER', { session_id: 'n1', prompt: question.title, options, question });
+    while ((await read(id))?.prompts?.[0]?.id !== 'held');
+    expect((await read(id))?.held).toEqual(held);
+    await relay.call('answerPrompt', { params: { id, uuid: 'held' }, body: { option: 'take' } });
+    expect(await back.next('task_resume')).toMatchObject({ prompt_uuid: 'held', option_id: 'take' });
+    await back.close();
   });
 
   it('44: notifies once when its program waits for its person, in a watched session alone', async () => {

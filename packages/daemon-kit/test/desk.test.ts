@@ -4,8 +4,10 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Held } from '@relay/protocol';
-import type { Agent, DaemonOptions, Ended, Turn } from '../src/index.ts';
+import type { Agent, DaemonOptions, Ended, Outside, PastUpdate, Turn } from '../src/index.ts';
+import { daemonTimings } from '../src/daemon-options.ts';
 import type { DoubleConnection } from '../src/conformance/relay-double.ts';
+import { manualClock } from './clocks.ts';
 import { house } from './house.ts';
 import { reasons } from './reasons.ts';
 
@@ -171,6 +173,52 @@ describe('a message to a session that is open in a terminal', () => {
     one.open.delete(one.id);
     expect((await one.connection.event('TASK_COMPLETE', taskId)).result).toBe('did: go on');
     expect(one.calls).toEqual([]);
+  });
+
+  it('44, desk 3: that waits begins within 5 s of the exit there, after the added messages', async () => {
+    const clock = manualClock();
+    const steps: string[] = [];
+    const at = new Date(clock.now()).toISOString();
+    const outside: Outside = {
+      sessions: () => [],
+      stamp: () => undefined,
+      read: () => undefined,
+    };
+    const one = await begin({ clock, outside, timings: { deskIntervalMs: daemonTimings.deskIntervalMs } });
+    const added: PastUpdate = {
+      at,
+      update: {
+        sessionUpdate: 'user_message_chunk',
+        messageId: 'm1',
+        content: { type: 'text', text: 'written there' },
+      },
+    };
+    outside.stamp = (id) => (id === one.id ? String(one.open.size) : undefined);
+    outside.read = () => {
+      const updates = one.open.size === 0 ? [added] : [];
+      return { projectPath: '/garden', updates, open: false, start: 1 };
+    };
+    one.agent.outdated = () => void steps.push('outdated');
+    one.beforeStart(() => steps.push('start'));
+    one.open.set(one.id, held);
+    clock.advance(daemonTimings.deskIntervalMs);
+    const taskId = one.send('go on', { desk: 'wait' });
+    await one.connection.event('PROGRESS', taskId);
+    clock.advance(60_000);
+    await one.connection.settle();
+    expect(one.turns).toEqual([]);
+    one.open.delete(one.id);
+    await one.connection.settle();
+    expect(one.turns).toEqual([]);
+    // The next look is at most one interval away.
+    expect(daemonTimings.deskIntervalMs).toBeLessThanOrEqual(5000);
+    clock.advance(daemonTimings.deskIntervalMs);
+    expect((await one.connection.event('TASK_COMPLETE', taskId)).result).toBe('did: go on');
+    // The agent loads the session again before it gets the message.
+    expect(steps).toEqual(['outdated', 'start']);
+    expect(await words(one.connection, one.id)).toEqual(
+      expect.arrayContaining([expect.stringContaining('written there'), expect.stringContaining('go on')]),
+    );
   });
 
   it('44: is not sent (drop): the transcript marks that, and the session stays open there', async () => {

@@ -56,7 +56,11 @@ export function openTestBus(options: Pick<BackplaneOptions, 'leaseTtlMs' | 'hist
 /** Everything in the Redis of the test run, from all tests, as text; empty without Redis. */
 export async function dumpTestBus(): Promise<string> {
   const url = process.env[redisVariable];
-  if (url === undefined) return '';
+  return url === undefined ? '' : dumpRedis(url);
+}
+
+/** Everything in this Redis as text. */
+export async function dumpRedis(url: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const read = `local out = {}
     for _, key in ipairs(redis.call('KEYS', '*')) do

@@ -18,7 +18,8 @@ export interface FaultProxy {
   readonly port: number;
   /** The number of connections that go through it. */
   readonly size: number;
-  set(mode: WireMode, options?: { latencyMs?: number }): void;
+  /** `bytesPerSecond`: how much passes in each direction of each connection; as fast as possible unless given. */
+  set(mode: WireMode, options?: { latencyMs?: number; bytesPerSecond?: number }): void;
   /** Sends new connections to this port; open ones stay where they are. */
   aim(port: number): void;
   /** Breaks every connection with a reset, on both sides; new ones are taken as before. */
@@ -44,14 +45,15 @@ class DelayLine {
   readonly #waiting: { at: number; act: () => void }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  add(delayMs: number, act: () => void): void {
-    if (delayMs === 0 && this.#waiting.length === 0) {
+  /** `takesMs`: how long it occupies the line, so that the next thing waits for it. */
+  add(delayMs: number, act: () => void, takesMs = 0): void {
+    if (delayMs + takesMs === 0 && this.#waiting.length === 0) {
       act();
       return;
     }
     const last = this.#waiting.at(-1)?.at ?? 0;
-    this.#waiting.push({ at: Math.max(last, performance.now() + delayMs), act });
-    this.#timer ??= setTimeout(() => this.#run(), delayMs);
+    this.#waiting.push({ at: Math.max(last, performance.now() + delayMs) + takesMs, act });
+    this.#timer ??= setTimeout(() => this.#run(), delayMs + takesMs);
   }
 
   #run(): void {
@@ -67,6 +69,7 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
   const wires = new Set<Wire>();
   let mode: WireMode = 'pass';
   let latencyMs = 0;
+  let bytesPerSecond = Infinity;
   let { port } = target;
 
   const isSwallowed = (wire: Wire) => (wire.isBroken ||= mode === 'swallow');
@@ -81,11 +84,12 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
     from.on('data', (chunk: Buffer) => {
       if (isSwallowed(wire)) return;
       delayed += chunk.length;
-      line.add(latencyMs, () => {
+      const write = () => {
         delayed -= chunk.length;
         if (!to.destroyed) to.write(chunk);
         goOn();
-      });
+      };
+      line.add(latencyMs, write, (chunk.length * 1000) / bytesPerSecond);
       if (delayed > maxDelayedBytes || to.writableNeedDrain) from.pause();
     });
     to.on('drain', goOn);
@@ -144,6 +148,7 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
     set: (next, options = {}) => {
       mode = next;
       latencyMs = options.latencyMs ?? 0;
+      bytesPerSecond = options.bytesPerSecond ?? Infinity;
       if (mode === 'refuse') reset();
       for (const { near, far } of wires)
         for (const side of [near, far])

@@ -2,7 +2,7 @@
 export * from './app.ts';
 export * from './authenticator.ts';
 export * from './browser.ts';
-export { dumpTestBus } from './bus.ts';
+export { dumpRedis, dumpTestBus } from './bus.ts';
 export * from './client.ts';
 export * from './cluster.ts';
 export * from './database.ts';

@@ -18,7 +18,7 @@ export interface AuditNote {
   digest?: string | undefined;
   /** When a message was to reach the agent, if the request chose. */
   deliver?: string;
-  /** The setting that was changed, and its value; the size of a file. */
+  /** The setting that was changed, and its value; the size of a file; the program that had a session open. */
   setting?: string;
 }
 

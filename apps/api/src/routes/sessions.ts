@@ -28,7 +28,8 @@ import { changeSessions } from '../sessions/change-sessions.ts';
 import { listLater } from '../sessions/later.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
-import { readDesk } from '../sessions/read-desk.ts';
+import { requireSession } from '../sessions/find.ts';
+import { holderNote, readDesk } from '../sessions/read-desk.ts';
 import { type FileQuestion, readFiles } from '../sessions/read-files.ts';
 import { listPage } from '../sessions/list-sessions.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
@@ -154,18 +155,22 @@ export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
     readDiff: (call) => files(call, { about: 'diff', scope: 'uncommitted', ...call.query }),
     listFiles: (call) => files(call, { about: 'files', ...call.query }),
     readFile: (call) => files(call, { about: 'file', offset: 0, limit: changeLimits.pieceBytes, ...call.query }),
-    releaseSession: async (call) => ({
-      status: 200,
-      body: await releaseSession(deps, call.principal.userId, call.params.id, call.body.stopTurn),
-    }),
+    releaseSession: async ({ principal: { userId }, params: { id }, body: { stopTurn }, note }) => {
+      const { held } = (await requireSession(deps.database, userId, id)).session;
+      note.setting = holderNote('asked', held);
+      const body = await releaseSession(deps, userId, id, stopTurn);
+      note.setting = holderNote(body.result, held);
+      return { status: 200, body };
+    },
     readDesk: async (call) => ({
       status: 200,
       body: await readDesk(deps, call.principal.userId, call.params.id, false),
     }),
-    letGo: async (call) => ({
-      status: 200,
-      body: await readDesk(deps, call.principal.userId, call.params.id, true),
-    }),
+    letGo: async ({ principal, params, note }) => {
+      const body = await readDesk(deps, principal.userId, params.id, true);
+      note.setting = holderNote(body.why ?? 'free', body.held);
+      return { status: 200, body };
+    },
     cancelSession: async (call) => ({
       status: 202,
       body: await cancelSession(deps, call.principal.userId, call.params.id, call.body),

@@ -1,6 +1,6 @@
 /** GET and POST /api/sessions/:id/desk (rules, 24.6): how a person goes on with a session in a terminal. */
 import { capabilitiesOf } from '@relay/database';
-import { type DeskState, RelayError, capabilities } from '@relay/protocol';
+import { type DeskState, type Held, RelayError, capabilities } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requirePlace } from './find.ts';
@@ -36,6 +36,13 @@ export async function readDesk(
     attach: attachCommand(id),
   };
 }
+
+/** The outcome of a request and the program that had the session open, as the audit names them. */
+export const holderNote = (result: string, held: Held | undefined): string =>
+  [`result=${result}`, held && `program=${held.program}`, held?.terminal && `terminal=${held.terminal}`]
+    .filter(Boolean)
+    .join(' ')
+    .slice(0, 256);
 
 /** An id can hold anything: it is quoted for a shell where that matters. */
 const attachCommand = (id: string) =>

@@ -102,7 +102,7 @@ export function footerOf(shown: Shown, columns: number, style: Style): Footer {
     return `${sign}${[...plain(row)].slice(shift).join('')}`;
   });
   const shift = Math.max(0, widthOf(before[at]!) - room + 4);
-  const hints = 'Enter sends · Ctrl-C stops the agent · Ctrl-D leaves · /queue /stop /desk /take /help';
+  const hints = 'Enter sends · Ctrl-C stops the agent · Ctrl-D leaves · /diff /queue /stop /desk /take /help';
   const lines = drawn([...above, ...typed.map((line): Line => [line]), [hints, 'dim']]);
   return { lines, row: above.length + at - first, column: 2 + widthOf(before[at]!) - shift };
 }

@@ -15,6 +15,7 @@ import { questionsOf } from '../show/question.ts';
 import { oneLine } from '../show/text.ts';
 import { type Terminal, untilInterrupted } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
+import { compare, comparedText } from './diff.ts';
 import type { ReadingOptions } from './messages.ts';
 
 interface AttachOptions extends ReadingOptions {
@@ -24,9 +25,9 @@ interface AttachOptions extends ReadingOptions {
 const shownItems = 40;
 const againMs = 2000;
 const choicesShown = 9;
-const commands = ['/queue', '/stop', '/desk', '/take', '/help'] as const;
+const commands = ['/queue', '/stop', '/desk', '/take', '/help', '/diff'] as const;
 const help =
-  'Alt-Enter begins a new line. 1 to 9 answer a question. /queue lists waiting messages, /stop stops the agent, /desk frees the session and prints its command, /take closes the terminal that has it. Other words with / go to the agent.';
+  'Alt-Enter begins a new line. 1 to 9 answer a question. /diff shows the changes of the agent, /diff with a path those of one file, /queue lists waiting messages, /stop stops the agent, /desk frees the session and prints its command, /take closes the terminal that has it. Other words with / go to the agent.';
 
 export async function attachCommand(
   typed: string | undefined,
@@ -55,13 +56,21 @@ async function chosenHere({ relay, terminal }: Context): Promise<Session> {
   return found;
 }
 
+/** Other text with a slash goes to the agent. */
+const isCommand = (text: string): boolean => commands.some((name) => name === text) || text.startsWith('/diff ');
+
 /** A lasting choice needs a confirmation. */
 const isLasting = ({ kind }: Prompt['options'][number]) => kind === 'allow_always';
 
 function attach(context: Context, first: Session, { readOnly = false, thoughts = false, full = false }: AttachOptions) {
   const { relay, terminal, style } = context;
   const editor = createEditor();
-  const items = createItemsView({ style, columns: terminal.columns, thoughts, full });
+  const items = createItemsView({
+    ...{ style, thoughts, full },
+    get columns() {
+      return terminal.columns;
+    },
+  });
   const leaving = new AbortController();
   let session: Session | undefined;
   let note = '';
@@ -93,9 +102,16 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
   const { send, answer } = createSending({ relay, editor, idOf, print, signal: leaving.signal });
   const prompt = () => (session?.status === 'waiting' ? questionsOf(session)[0] : undefined);
 
-  const run = async (command: string): Promise<void> => {
+  const run = async (typed: string): Promise<void> => {
     const params = { id: idOf() };
+    const [command, path] = typed.split(/\s+(.*)/);
     if (command === '/help') return print(help);
+    if (command === '/diff') {
+      print('Comparing the files…');
+      const compared = await compare(relay, params.id, { scope: 'uncommitted', path });
+      screen.print(comparedText(compared, style));
+      return print(compared.changes.length === 0 ? 'No changes since the last commit.' : '');
+    }
     if (command === '/stop') return void (await relay.call('cancelSession', { params, body: {} }));
     if (command === '/take') return print((await relay.call('releaseSession', { params, body: {} })).result);
     if (command === '/desk') {
@@ -116,7 +132,7 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
       confirming = undefined;
       return text.trim() === 'yes' && asked ? answer(asked, option) : print('Not allowed.');
     }
-    if (commands.some((name) => name === text.trim()))
+    if (isCommand(text.trim()))
       return run(text.trim()).catch((error: unknown) => print(error instanceof Error ? error.message : 'It failed.'));
     const asked = prompt();
     if (asked) return asked.text === false ? print('Choose a number.') : send(text, undefined, asked.id);

@@ -5,6 +5,7 @@ import { Failure, exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import type { Relay } from '../relay.ts';
 import { diffText } from '../show/diff.ts';
+import type { Style } from '../show/style.ts';
 import { oneLine, plain } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -32,24 +33,43 @@ export async function diffCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { relay, say, style } = contextOf(options, terminal);
-  const scope = scopeOf(options);
-  const id = await findSessionId(relay, typed);
+  const { stat = false, patch, exitCode } = options;
+  const compared = await compare(relay, await findSessionId(relay, typed), { scope: scopeOf(options), path, stat });
+  const { changes, diffs } = compared;
+  say(stat ? changes : diffs, () => (patch ? diffs.map(patchOf).join('') : comparedText(compared, style)));
+  return exitCode && changes.length > 0 ? exitCodes.failed : exitCodes.ok;
+}
+
+interface Compared {
+  changes: readonly Change[];
+  diffs: readonly FileDiff[];
+}
+
+/**
+ * @param stat without the lines
+ * @throws Failure when the machine does not compare files
+ */
+export async function compare(
+  relay: Relay,
+  id: string,
+  { scope, path, stat = false }: { scope: ChangeScope; path: string | undefined; stat?: boolean },
+): Promise<Compared> {
   const changes = (await changesOf(relay, id, scope)).filter((one) => path === undefined || one.path === path);
   const diffs: FileDiff[] = [];
-  if (!options.stat)
+  if (!stat)
     for (const { path: file, hidden } of changes)
       if (hidden === undefined) diffs.push(await wholeDiff(relay, id, file, scope));
+  return { changes, diffs };
+}
+
+export function comparedText({ changes, diffs }: Compared, style: Style): string {
   const shown = changes.map((change) => {
     const diff = diffs.find((one) => one.path === change.path);
     return { added: 0, removed: 0, ...change, ...(diff ? { hunks: diff.hunks } : {}) };
   });
-  say(options.stat ? changes : diffs, () => {
-    if (options.patch) return diffs.map(patchOf).join('');
-    const hidden = changes.filter((one) => one.hidden !== undefined);
-    const notes = hidden.map((one) => `${oneLine(one.path)}: not shown (${oneLine(one.hidden ?? '')})\n`).join('');
-    return `${diffText(shown, { style, mostLines: 10_000, indent: '' })}${notes}`;
-  });
-  return options.exitCode && changes.length > 0 ? exitCodes.failed : exitCodes.ok;
+  const hidden = changes.filter((one) => one.hidden !== undefined);
+  const notes = hidden.map((one) => `${oneLine(one.path)}: not shown (${oneLine(one.hidden ?? '')})\n`).join('');
+  return `${diffText(shown, { style, mostLines: 10_000, indent: '' })}${notes}`;
 }
 
 async function changesOf(relay: Relay, id: string, scope: ChangeScope): Promise<Change[]> {

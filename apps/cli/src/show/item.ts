@@ -8,7 +8,7 @@ import { clockTime } from './times.ts';
 
 export interface ItemWish {
   style: Style;
-  /** Columns of the screen; Infinity for a file. */
+  /** Columns of the screen; Infinity for a file. Read again for each item, because a person can resize the terminal. */
   columns: number;
   /** Print full outputs and diffs, not only their beginning. */
   full: boolean;

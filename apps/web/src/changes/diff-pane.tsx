@@ -9,6 +9,7 @@ import type { Comment } from './comments.ts';
 import { DiffLines } from './diff-lines.tsx';
 import { ImageOf } from './file-pane.tsx';
 import { isPicture } from './icons.tsx';
+import { useReadingPlace } from './reading-place.ts';
 import { type Compared, readDiff } from './use-changes.ts';
 
 interface DiffPaneProps {
@@ -49,13 +50,19 @@ export function DiffPane({
   const { client } = useRooms();
   const isSecret = change?.hidden === 'secret';
   const edited = compared?.edits?.find((one) => one.change.path === path);
+  const notePlace = useRef(() => {});
   const diff = useResource<FileDiff>(`${path} ${scope} ${edited === undefined}`, async () => {
     if (edited) return { path, change: edited.change, hunks: edited.hunks };
     if (isSecret && change) return { path, change, hunks: [] };
-    return readDiff(client, session.id, { path, scope, ...(scope === 'turn' ? { turn } : {}) });
+    const read = await readDiff(client, session.id, { path, scope, ...(scope === 'turn' ? { turn } : {}) });
+    notePlace.current();
+    return read;
   });
   const { reload } = diff;
   const loaded = diff.kind === 'ready' ? diff.value : undefined;
+  const content = useRef<HTMLDivElement>(null);
+  const note = useReadingPlace(content, loaded);
+  useEffect(() => void (notePlace.current = note), [note]);
   useEffect(() => {
     if (loaded) onLoaded(loaded);
   }, [loaded, onLoaded]);
@@ -65,38 +72,40 @@ export function DiffPane({
     else reload();
   }, [version, reload]);
   return (
-    <Loaded of={diff} what={words.changes.loading}>
-      {(known): ReactNode => {
-        const why = reasons()[known.change.hidden ?? ''];
-        const isMoved = known.change.change === 'move';
-        return (
-          <>
-            {known.includesEarlier && <p className="pad soft">{words.changes.includesEarlier}</p>}
-            {why !== undefined && <p className="pad soft">{why}</p>}
-            {known.change.binary && <Pictures session={session} scope={scope} change={known.change} />}
-            {why === undefined && !known.change.binary && known.hunks.length === 0 && (
-              <p className="pad soft">{isMoved ? words.changes.moved : words.changes.noLines}</p>
-            )}
-            <DiffLines
-              {...{ path, comments, onAdd, onRemove }}
-              hunks={known.hunks}
-              readLines={
-                edited || known.change.change === 'delete'
-                  ? undefined
-                  : async () => {
-                      const { text = '', next } = await client.call('readFile', {
-                        params: { id: session.id },
-                        query: { path },
-                      });
-                      if (next !== undefined) throw new Error('The file has more than one piece.');
-                      return text.replace(/\n$/, '').split('\n');
-                    }
-              }
-            />
-          </>
-        );
-      }}
-    </Loaded>
+    <div ref={content}>
+      <Loaded of={diff} what={words.changes.loading}>
+        {(known): ReactNode => {
+          const why = reasons()[known.change.hidden ?? ''];
+          const isMoved = known.change.change === 'move';
+          return (
+            <>
+              {known.includesEarlier && <p className="pad soft">{words.changes.includesEarlier}</p>}
+              {why !== undefined && <p className="pad soft">{why}</p>}
+              {known.change.binary && <Pictures session={session} scope={scope} change={known.change} />}
+              {why === undefined && !known.change.binary && known.hunks.length === 0 && (
+                <p className="pad soft">{isMoved ? words.changes.moved : words.changes.noLines}</p>
+              )}
+              <DiffLines
+                {...{ path, comments, onAdd, onRemove }}
+                hunks={known.hunks}
+                readLines={
+                  edited || known.change.change === 'delete'
+                    ? undefined
+                    : async () => {
+                        const { text = '', next } = await client.call('readFile', {
+                          params: { id: session.id },
+                          query: { path },
+                        });
+                        if (next !== undefined) throw new Error('The file has more than one piece.');
+                        return text.replace(/\n$/, '').split('\n');
+                      }
+                }
+              />
+            </>
+          );
+        }}
+      </Loaded>
+    </div>
   );
 }
 

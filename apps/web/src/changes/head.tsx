@@ -2,8 +2,9 @@
 import { useId, useRef } from 'react';
 import type { Session } from '@relay/protocol';
 import { Link } from 'wouter';
-import { words } from '../catalogue.ts';
+import { momentOf, words } from '../catalogue.ts';
 import { sessionPath } from '../ui/address.ts';
+import { useAsOf } from '../ui/as-of.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { ChevronLeft, EllipsisVertical } from '../ui/icons.tsx';
 import { GitCommit } from './icons.tsx';
@@ -100,7 +101,9 @@ interface NotesProps {
 
 export function Notes({ compared, agent, machine, isWorking }: NotesProps) {
   const { list, refusal } = compared ?? {};
+  const asOf = useAsOf();
   const notes: string[] = [];
+  if (asOf !== undefined) notes.push(words.changes.asOf(momentOf(asOf)));
   if (isWorking) notes.push(words.changes.working(agent));
   if (refusal?.code === 'NOT_SUPPORTED_BY_DEVICE') notes.push(words.changes.tooOld);
   else if (refusal?.code === 'CHANGES_TOO_LARGE' || refusal?.code === 'DEVICE_TIMEOUT')

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Client } from '@relay/client';
 import type { Change, ChangeList, ChangeScope, Diff, FileDiff, Item } from '@relay/protocol';
 import { type Refusal, refusalOf } from '../api/refusal.ts';
+import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useResource } from '../ui/resource.ts';
 
@@ -15,6 +16,7 @@ export interface Compared {
 
 const instead = new Set(['NOT_SUPPORTED_BY_DEVICE', 'CHANGES_TOO_LARGE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT']);
 const restMs = 3000;
+const slowMs = 3000;
 const itemsMax = 200;
 
 async function compare(client: Client, id: string, scope: ChangeScope, turn: string | undefined): Promise<Compared> {
@@ -31,12 +33,19 @@ async function compare(client: Client, id: string, scope: ChangeScope, turn: str
   } catch (error) {
     const refusal = refusalOf(error);
     if (!instead.has(refusal.code)) throw error;
-    const page = await client
-      .call('readMessages', { params: { id }, query: { parts: '1', limit: itemsMax } })
-      .catch(() => ({ messages: [] }));
-    const edits = editsOf(page.messages);
+    const edits = editsOf(
+      await client
+        .call('readMessages', { params: { id }, query: { parts: '1', limit: itemsMax } })
+        .then(({ messages }) => messages, () => keptItems(id)), // prettier-ignore
+    );
     return { list: { scope: 'edits', scopes: ['edits'], files: edits.map(({ change }) => change) }, refusal, edits };
   }
+}
+
+/** The newest items that this browser keeps, for a machine that is offline. */
+async function keptItems(id: string): Promise<readonly Partial<Item>[]> {
+  const last = keepsLast() ? await (await loadLast()).lastConversation(id) : undefined;
+  return last?.areItems ? last.messages : [];
 }
 
 /** Reads again when the session changed, at most every 3 s and while the page is in sight. */
@@ -77,7 +86,21 @@ export function useChanges(id: string, scope: ChangeScope, turn: string | undefi
       timer.current = undefined;
     };
   }, [later]);
-  return { resource, refresh, version };
+  return { resource, refresh, version, isSlow: useIsSlow(resource.kind === 'loading') };
+}
+
+/** Whether the list loads for long enough to need an explanation. */
+function useIsSlow(isLoading: boolean): boolean {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!isLoading) return undefined;
+    const timer = setTimeout(() => setSlow(true), slowMs);
+    return () => {
+      clearTimeout(timer);
+      setSlow(false);
+    };
+  }, [isLoading]);
+  return isSlow;
 }
 
 /** All of the lines of one file. */

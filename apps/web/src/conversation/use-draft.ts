@@ -4,6 +4,13 @@ import type { Client } from '@relay/client';
 import { carryDraft, draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
+/** Tabs of this browser follow each other, so that they neither overwrite nor repeat a draft. */
+const channelName = 'relay.drafts';
+
+interface KeptDraft {
+  session: string;
+  text: string;
+}
 
 /** For `idOf`: the current id of a session that had this id before. */
 export const idToday =
@@ -36,11 +43,25 @@ export function useDraft(
     },
     [session],
   );
+  const tabs = useRef<BroadcastChannel>(undefined);
   const keep = useCallback(() => {
     clearTimeout(timer.current);
     timer.current = undefined;
     void store(now.current);
-  }, [store]);
+    tabs.current?.postMessage({ session, text: now.current } satisfies KeptDraft);
+  }, [session, store]);
+  useEffect(() => {
+    const channel = new BroadcastChannel(channelName);
+    tabs.current = channel;
+    channel.onmessage = ({ data }: MessageEvent<KeptDraft>) => {
+      // A text that was typed here a moment ago is newer, and the other tabs get it next.
+      if (data.session !== session || timer.current !== undefined) return;
+      typed.current = true;
+      now.current = data.text;
+      setText(data.text);
+    };
+    return () => channel.close();
+  }, [session]);
   useEffect(() => {
     const before = keptUnder.current;
     keptUnder.current = session;

@@ -2,8 +2,9 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Device, Held, Session } from '@relay/protocol';
 import { fullTime, momentOf, words } from '../catalogue.ts';
-import { useLiveState, useRooms } from '../rooms.ts';
+import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
+import { useAsOf } from '../ui/as-of.ts';
 import { ChevronRight } from '../ui/icons.tsx';
 import { AppWindow } from '../ui/later-icons.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -16,14 +17,6 @@ import './desk.css';
 export interface BarProps {
   session: Session;
   device: Device | undefined;
-}
-
-/** Where the relay cannot be reached: since when this is not known to be true. */
-function useAsOf(): string | undefined {
-  const isLive = useLiveState().kind !== 'waiting';
-  const [lost, setLost] = useState<string>();
-  useEffect(() => setLost(isLive ? undefined : new Date().toISOString()), [isLive]);
-  return lost;
 }
 
 const kindOf = ({ state, sure, why }: Held) => {

@@ -58,7 +58,7 @@ function Shown({ session }: { session: Session }) {
   const [view, setView] = useState<'changes' | 'browse' | 'file'>('changes');
   const device = useNamedDevices().find((one) => one.id === session.deviceId);
   const agent = nameOfAgent(session.agentType, device);
-  const { resource, refresh, version } = useChanges(id, scope, scope === 'turn' ? turn : undefined);
+  const { resource, refresh, version, isSlow } = useChanges(id, scope, scope === 'turn' ? turn : undefined);
   const { comments, add, remove, clear } = useComments(id);
   const key = useSendingKey();
   const patch = usePatch(`${id} ${scope}`);
@@ -126,7 +126,7 @@ function Shown({ session }: { session: Session }) {
       />
       <div className={isDetail ? 'panes detail' : 'panes'}>
         <div className="side-pane">
-          <Loaded of={resource} what={words.changes.loading}>
+          <Loaded of={resource} what={isSlow ? words.changes.counting : words.changes.loading}>
             {({ list }) => (
               <List
                 list={list}

@@ -19,6 +19,8 @@ export const words: typeof en = {
     back: 'Zurück zur Sitzung',
     copy: 'Kopieren',
     loading: 'Dateien werden verglichen…',
+    counting: 'Dieser Ordner ist groß. Es wird noch gezählt…',
+    asOf: (time) => `Stand ${time}.`,
     scopes: { uncommitted: 'Ohne Commit', session: 'Sitzung', turn: 'Letzter Zug', edits: 'Bearbeitet' },
     compare: 'Vergleichen mit',
     kind: (change) => kinds[change] ?? 'Geändert',

@@ -18,6 +18,8 @@ export const words = {
     back: 'Back to the session',
     copy: 'Copy',
     loading: 'Comparing the files…',
+    counting: 'This folder is large. Still counting…',
+    asOf: (time: string) => `As of ${time}.`,
     scopes: { uncommitted: 'Uncommitted', session: 'Session', turn: 'Last turn', edits: 'Edits' },
     compare: 'Compare with',
     kind: (change: string) => kinds[change] ?? 'Changed',
