@@ -15,9 +15,15 @@ BEGIN
 END $$;
 
 CREATE FUNCTION relay_session_last_task() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE settled jsonb;
 BEGIN
-  -- Always writes: whoever computes a last task without the lock of the device then waits for this task, or this task for it.
-  UPDATE sessions SET last_task = CASE WHEN NEW.state NOT BETWEEN 'later' AND 'sent' THEN relay_last_task(key) END WHERE key = NEW.session_key;
+  IF NEW.state BETWEEN 'later' AND 'sent' THEN
+    -- Writes where it is null, too: whoever computes a last task without the lock of the device then waits for this task, or this task for it.
+    UPDATE sessions SET last_task = NULL WHERE key = NEW.session_key;
+  ELSE
+    settled := relay_last_task(NEW.session_key);
+    UPDATE sessions SET last_task = settled WHERE key = NEW.session_key AND last_task IS DISTINCT FROM settled;
+  END IF;
   RETURN NULL;
 END $$;
 
