@@ -231,17 +231,20 @@ const closing = sql`state = 'closed', version = 0, closed_at = now(), snoozed_un
 /** An item about a question closes only with the question, an item about a device only with its recovery. */
 const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished', 'missed')`;
 
+/** Computed values leave the primary key: a plan that was made on an empty table would read all open items. */
+const ownItem = (id: string, userId: string) => sql`id = ${id} AND user_id || '' = ${userId}`;
+
 type ItemChange = 'changed' | 'missing' | 'needsAnswer';
 
 /** Closes an item that needs no answer; a closed item stays closed. `missing`: the person does not own this item. */
 export async function ackItem(db: Transactions, userId: string, id: string): Promise<ItemChange> {
   return db.sql.transaction(async (tx) => {
     const count = await tx.sql.execute`UPDATE inbox_items SET ${closing}, closed_by = 'ack'
-      WHERE id = ${id} AND user_id = ${userId} AND state <> 'closed' AND ${mayBeAcked}`;
+      WHERE ${ownItem(id, userId)} AND state || '' <> 'closed' AND ${mayBeAcked}`;
     if (count > 0) return 'changed';
     const [item] = await tx.sql.query<{
       state: string;
-    }>`SELECT state FROM inbox_items WHERE id = ${id} AND user_id = ${userId}`;
+    }>`SELECT state FROM inbox_items WHERE ${ownItem(id, userId)}`;
     if (!item) return 'missing';
     return item.state === 'closed' ? 'changed' : 'needsAnswer';
   });
@@ -276,7 +279,7 @@ export async function snoozeItem(db: Transactions, userId: string, id: string, u
   const count = await db.sql.transaction(
     (tx) => tx.sql.execute`
       UPDATE inbox_items SET state = ${until ? 'snoozed' : 'open'}, snoozed_until = ${until}::timestamptz, version = 0
-      WHERE id = ${id} AND user_id = ${userId} AND state <> 'closed'`,
+      WHERE ${ownItem(id, userId)} AND state || '' <> 'closed'`,
   );
   return count > 0;
 }

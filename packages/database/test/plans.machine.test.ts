@@ -11,6 +11,7 @@ import {
   Sql,
   type Transactions,
   acceptMessage,
+  ackItem,
   applyReport,
   claimOwned,
   claimTasks,
@@ -136,6 +137,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
     { name: 'the watched sessions of a device', most: 60, work: (db) => watchedOnDevices(db, ['few']) },
     // Their versions changed after they were inserted, and no vacuum has removed the entries of the rows before.
     { name: 'an inbox of 50 items', most: 600, work: (db) => readInbox(db, 'user-1', { limit: 50 }) },
+    { name: 'an item that its person closes', most: 60, work: (db) => ackItem(atOnce(db), 'user-1', 'item') },
     {
       name: 'the first page of the inbox',
       most: 200,
