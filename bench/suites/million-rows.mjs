@@ -21,6 +21,15 @@ export async function prepare(db, parties) {
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, status, last_message, message_count)
       SELECT ${`${who}-`} || n, ${userId}, ${deviceId}, 'scripted', ${`${who}-`} || n, 'Session ' || n, 'report', '/work', 'idle', 'done', 3
       FROM generate_series(1, 10) n`;
+    const few = `few-${who}`;
+    await db.sql.execute`
+      INSERT INTO devices (id, owner_id, name, hostname, agent_type, token_hash) VALUES (${few}, ${userId}, 'few', 'few.local', 'scripted', ${few})`;
+    await db.sql.execute`
+      INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, status, last_message, message_count, updated_at)
+      SELECT ${`${few}-`} || n, ${userId}, ${few}, 'scripted', 'few-' || n, 'Session ' || n, 'report', '/work', 'idle', 'done', 3, now() - interval '1 year'
+      FROM generate_series(1, 3) n`;
+    // Both people watch the session of the turn, which so has an item of the inbox.
+    await db.sql.execute`INSERT INTO watched_sessions (user_id, session_key) VALUES (${userId}, ${native})`;
     await db.sql.execute`
       INSERT INTO session_aliases (device_id, agent_type, native_id, session_key)
       SELECT ${deviceId}, 'scripted', 'PENDING-' || key, key FROM sessions WHERE owner_id = ${userId}`;
@@ -53,20 +62,21 @@ export async function fill(db, { large, small }, size, progress) {
       'sessions',
       sql`
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, status, last_message, message_count,
-        pinned_at, archived, news_at, created_at, updated_at)
+        pinned_at, archived, news_at, created_at, updated_at, last_task)
       SELECT 'k' || lpad(i::text, 25, '0'), CASE WHEN mine THEN ${large.userId} ELSE 'user-' || person END, CASE WHEN mine THEN ${large.deviceId} ELSE 'd' || person END,
         'scripted', 'native-' || i, 'Session ' || n, 'report', '/work/project-' || n % 50, CASE n % 997 WHEN 1 THEN 'failed' WHEN 2 THEN 'waiting' ELSE 'idle' END,
         ${lastMessage}, n % 90 + 1, CASE WHEN n % 1000 = 5 THEN now() END, n % 10 = 9, now() - age * interval '4 minutes',
-        now() - age * interval '5 minutes', now() - age * interval '4 minutes'
+        now() - age * interval '5 minutes', now() - age * interval '4 minutes',
+        CASE WHEN mine OR NOT (n % 90 + 1 = 50 AND person % 100 = 0) THEN jsonb_build_object('id', CASE WHEN mine THEN 't-2k' ELSE 't-1k' END || lpad(i::text, 25, '0'), 'state', 'completed') END
       FROM (SELECT i, i % ${every}::int = 0 AS mine, i / ${every}::int AS n, 1 + (i::bigint * 7919) % ${size.people}::int AS person,
         ((i / ${every}::int)::bigint * 7919) % ${size.large}::int AS age FROM generate_series(1, ${size.sessions}::int) i) rows`,
     );
     await run(
       'sessions of the small person',
       sql`
-      INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, status, last_message, message_count, updated_at)
+      INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, title, title_source, project_path, status, last_message, message_count, updated_at, last_task)
       SELECT 'row-small-' || n, ${small.userId}, ${small.deviceId}, 'scripted', 'native-small-' || n, 'Session ' || n, 'report', '/work', 'idle',
-        'middle often', 3, now() - n * interval '1 hour' FROM generate_series(1, 20) n`,
+        'middle often', 3, now() - n * interval '1 hour', jsonb_build_object('id', 't-2row-small-' || n, 'state', 'completed') FROM generate_series(1, 20) n`,
     );
     await run(
       'aliases',
@@ -99,10 +109,14 @@ export async function fill(db, { large, small }, size, progress) {
     await run(
       'watches',
       sql`
-      INSERT INTO watched_sessions (user_id, session_key, device_id)
-      (SELECT owner_id, key, device_id FROM sessions WHERE owner_id = ${large.userId} ORDER BY message_count, key LIMIT ${size.watches})
-      UNION ALL (SELECT owner_id, key, device_id FROM sessions WHERE owner_id = ${small.userId} LIMIT 5)
-      UNION ALL (SELECT DISTINCT ON (owner_id) owner_id, key, device_id FROM sessions WHERE owner_id LIKE 'user-%' ORDER BY owner_id, key) ON CONFLICT DO NOTHING`,
+      INSERT INTO watched_sessions (user_id, session_key, device_id, agent_type, native_id)
+      (SELECT owner_id, key, device_id, agent_type, native_id FROM sessions WHERE owner_id = ${large.userId} ORDER BY message_count, key LIMIT ${size.watches})
+      UNION ALL (SELECT owner_id, key, device_id, agent_type, native_id FROM sessions WHERE owner_id = ${small.userId} LIMIT 5)
+      UNION ALL (SELECT DISTINCT ON (owner_id) owner_id, key, device_id, agent_type, native_id FROM sessions WHERE owner_id LIKE 'user-%' ORDER BY owner_id, key) ON CONFLICT DO NOTHING`,
+    );
+    await run(
+      'watches',
+      sql`UPDATE sessions SET watched = true WHERE key IN (SELECT session_key FROM watched_sessions)`,
     );
     const items = (which, state, limit) => sql`
       INSERT INTO inbox_items (id, user_id, kind, session_key, subject, state, version, created_at, closed_at)
@@ -116,9 +130,9 @@ export async function fill(db, { large, small }, size, progress) {
     await run(
       'inbox',
       sql`
-      INSERT INTO inbox_heads (user_id, version, published)
-      SELECT user_id, max(version), max(version) FROM inbox_items GROUP BY user_id
-      ON CONFLICT (user_id) DO UPDATE SET version = excluded.version, published = excluded.published`,
+      INSERT INTO inbox_heads (user_id, version, published, counts)
+      SELECT user_id, max(version), max(version), relay_inbox_count(user_id) FROM inbox_items GROUP BY user_id
+      ON CONFLICT (user_id) DO UPDATE SET version = excluded.version, published = excluded.published, counts = excluded.counts`,
     );
     await run(
       'notifications',

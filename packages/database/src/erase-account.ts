@@ -81,12 +81,13 @@ async function erasePersonal(db: Db, userId: string): Promise<void> {
     rowsAtOnce,
     sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
   );
+  // Before the items: a head with counts changes for each of them.
+  await db.sql.execute`DELETE FROM inbox_heads WHERE user_id = ${userId}`;
   await inBatches(
     db,
     rowsAtOnce,
     sql`DELETE FROM inbox_items WHERE id IN (SELECT id FROM inbox_items WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
   );
-  await db.sql.execute`DELETE FROM inbox_heads WHERE user_id = ${userId}`;
   await db.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId}`;
   await db.sql.execute`DELETE FROM notification_settings WHERE user_id = ${userId}`;
   await inBatches(

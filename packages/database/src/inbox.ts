@@ -9,6 +9,7 @@ import {
   type InboxState,
   cutText,
   formatSessionId,
+  inboxKinds,
   inboxLimits,
   limits,
 } from '@relay/protocol';
@@ -18,15 +19,20 @@ import type { Db, Transactions } from './transaction.ts';
 const headVersion = (userId: string) =>
   sql`COALESCE((SELECT h.version FROM inbox_heads h WHERE h.user_id = ${userId}), 0)::int`;
 
-/** One row with all counts, from the index alone. Nothing here compares clocks: counts are a function of the version. */
+/**
+ * One row with all counts, as the head carries them; items are counted, from the index alone, where it does not. Nothing here compares clocks:
+ * counts are a function of the version.
+ */
 const countsOf = (userId: string) => {
-  const open = (kind: InboxKind) =>
-    sql`(count(*) FILTER (WHERE i.kind = ${sql.raw(`'${kind}'`)} AND i.state = 'open'))::int`;
-  return sql`SELECT ${open('question')} AS question, ${open('failure')} AS failure, ${open('unknown')} AS unknown,
-      ${open('finished')} AS finished, ${open('device')} AS device, NULLIF(${open('missed')}, 0) AS missed, (count(*) FILTER (WHERE i.state = 'snoozed'))::int AS snoozed,
-      (count(*) FILTER (WHERE i.state = 'open'))::int AS total,
-      (count(*) FILTER (WHERE i.state = 'open' AND i.kind IN ('question', 'unknown', 'failure')))::int AS badge
-    FROM inbox_items i WHERE i.user_id = ${userId} AND i.state <> 'closed'`;
+  const of = (name: InboxKind | 'snoozed') => sql`COALESCE((k.counts->>${sql.raw(`'${name}'`)})::int, 0)`;
+  const open = inboxKinds.map(of);
+  const urgent = (['question', 'unknown', 'failure'] as const).map(of);
+  return sql`SELECT ${of('question')} AS question, ${of('failure')} AS failure, ${of('unknown')} AS unknown,
+      ${of('finished')} AS finished, ${of('device')} AS device, NULLIF(${of('missed')}, 0) AS missed, ${of('snoozed')} AS snoozed,
+      ${sql.join(open, ' + ')} AS total, ${sql.join(urgent, ' + ')} AS badge
+    FROM (SELECT COALESCE((SELECT h.counts FROM inbox_heads h WHERE h.user_id = ${userId}),
+      (SELECT jsonb_object_agg(c.named, c.number) FROM (SELECT CASE i.state WHEN 'open' THEN i.kind ELSE i.state END AS named, count(*) AS number
+        FROM inbox_items i WHERE i.user_id = ${userId} AND i.state <> 'closed' GROUP BY 1) c)) AS counts OFFSET 0) k`;
 };
 
 /** The statement behind `inboxCounts`, for tests of its plan. */
@@ -69,17 +75,25 @@ interface ItemRow {
   prompt: InboxItem['prompt'] | null;
 }
 
-/** Items with everything that it takes to answer, looked up for each of `source`: rows of the table that are few. */
+/**
+ * Items with everything that it takes to answer, looked up for each of `source`: rows of the table that are few. Each of their machines is
+ * looked up once.
+ */
 const itemsOf = (source: Sql) => sql`
-  SELECT i.id, i.kind, i.state, i.version, i.created_at, i.expires_at, i.snoozed_until, i.reason, i.subject, d.id AS device_id,
-    d.name AS device_name, s.agent_type, s.native_id, COALESCE(s.title, c.title, c.message) AS title, s.project_path, s.last_message, t.error_text,
-    CASE WHEN i.kind = 'question' THEN COALESCE((SELECT p.payload FROM prompts p WHERE p.session_key = i.session_key AND p.uuid = i.subject),
-      s.prompt) END AS prompt
-  FROM ${source} i LEFT JOIN LATERAL (SELECT * FROM sessions WHERE key = i.session_key OFFSET 0) s ON true
-    LEFT JOIN LATERAL (SELECT device_id, title, split_part(left(message, 1024), chr(10), 1) AS message FROM schedules
-      WHERE i.kind = 'missed' AND id = i.subject OFFSET 0) c ON true
-    LEFT JOIN LATERAL (SELECT * FROM devices WHERE id = CASE WHEN i.kind = 'device' THEN i.subject ELSE COALESCE(s.device_id, c.device_id) END OFFSET 0) d ON true
-    LEFT JOIN LATERAL (SELECT * FROM tasks WHERE i.kind IN ('failure', 'unknown') AND id = i.subject OFFSET 0) t ON true`;
+  WITH page AS MATERIALIZED (
+    SELECT i.id, i.kind, i.state, i.version, i.created_at, i.expires_at, i.snoozed_until, i.reason, i.subject,
+      CASE WHEN i.kind = 'device' THEN i.subject ELSE COALESCE(s.device_id, c.device_id) END AS machine,
+      s.agent_type, s.native_id, COALESCE(s.title, c.title, c.message) AS title, s.project_path, s.last_message, t.error_text,
+      CASE WHEN i.kind = 'question' THEN COALESCE((SELECT p.payload FROM prompts p WHERE p.session_key = i.session_key AND p.uuid = i.subject),
+        s.prompt) END AS prompt
+    FROM ${source} i LEFT JOIN LATERAL (SELECT * FROM sessions WHERE key = i.session_key OFFSET 0) s ON true
+      LEFT JOIN LATERAL (SELECT device_id, title, split_part(left(message, 1024), chr(10), 1) AS message FROM schedules
+        WHERE i.kind = 'missed' AND id = i.subject OFFSET 0) c ON true
+      LEFT JOIN LATERAL (SELECT * FROM tasks WHERE i.kind IN ('failure', 'unknown') AND id = i.subject OFFSET 0) t ON true
+  ), machines AS MATERIALIZED (
+    SELECT d.id, d.name FROM (SELECT DISTINCT machine FROM page) w CROSS JOIN LATERAL (SELECT * FROM devices WHERE id = w.machine OFFSET 0) d
+  )
+  SELECT i.*, d.id AS device_id, d.name AS device_name FROM page i LEFT JOIN machines d ON d.id = i.machine`;
 
 function itemOf(row: ItemRow): InboxItem {
   const { device_id: deviceId, agent_type: agentType, native_id: nativeId } = row;
@@ -217,17 +231,20 @@ const closing = sql`state = 'closed', version = 0, closed_at = now(), snoozed_un
 /** An item about a question closes only with the question, an item about a device only with its recovery. */
 const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished', 'missed')`;
 
+/** Computed values leave the primary key: a plan that was made on an empty table would read all open items. */
+const ownItem = (id: string, userId: string) => sql`id = ${id} AND user_id || '' = ${userId}`;
+
 type ItemChange = 'changed' | 'missing' | 'needsAnswer';
 
 /** Closes an item that needs no answer; a closed item stays closed. `missing`: the person does not own this item. */
 export async function ackItem(db: Transactions, userId: string, id: string): Promise<ItemChange> {
   return db.sql.transaction(async (tx) => {
     const count = await tx.sql.execute`UPDATE inbox_items SET ${closing}, closed_by = 'ack'
-      WHERE id = ${id} AND user_id = ${userId} AND state <> 'closed' AND ${mayBeAcked}`;
+      WHERE ${ownItem(id, userId)} AND state || '' <> 'closed' AND ${mayBeAcked}`;
     if (count > 0) return 'changed';
     const [item] = await tx.sql.query<{
       state: string;
-    }>`SELECT state FROM inbox_items WHERE id = ${id} AND user_id = ${userId}`;
+    }>`SELECT state FROM inbox_items WHERE ${ownItem(id, userId)}`;
     if (!item) return 'missing';
     return item.state === 'closed' ? 'changed' : 'needsAnswer';
   });
@@ -262,7 +279,7 @@ export async function snoozeItem(db: Transactions, userId: string, id: string, u
   const count = await db.sql.transaction(
     (tx) => tx.sql.execute`
       UPDATE inbox_items SET state = ${until ? 'snoozed' : 'open'}, snoozed_until = ${until}::timestamptz, version = 0
-      WHERE id = ${id} AND user_id = ${userId} AND state <> 'closed'`,
+      WHERE ${ownItem(id, userId)} AND state || '' <> 'closed'`,
   );
   return count > 0;
 }

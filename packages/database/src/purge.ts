@@ -110,10 +110,10 @@ export async function purgeTasks(db: Db): Promise<void> {
       WHERE finished_at < now() - interval '30 days' AND (finished_at, id) > (${after.finished_at}::timestamptz, ${after.id})
       ORDER BY finished_at, id LIMIT ${tasksAtOnce}`;
     // PostgreSQL reads the maximum from its index, row by row. It could plan EXISTS, a join, as a scan of the whole
-    // table.
+    // table. A steer is not the task that a session shows as its last.
     await db.sql.execute`
       DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
-        AND t.seq < (SELECT max(n.seq) FROM tasks n WHERE n.session_key = t.session_key)`;
+        AND t.seq < (SELECT max(n.seq) FROM tasks n WHERE n.session_key = t.session_key AND (n.kind <> 'steer' OR n.state = 'unknown'))`;
     await db.sql.execute`
       UPDATE tasks SET result = CASE WHEN result = '' THEN '' WHEN result IS NOT NULL THEN '\u2026' END, error_text = NULL
       WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result NOT IN ('', '\u2026') OR error_text IS NOT NULL)`;

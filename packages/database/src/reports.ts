@@ -3,7 +3,7 @@
  * inside `withDevice`.
  */
 import { tombstoneOf } from './erase.ts';
-import { reportedStatus } from './session-status.ts';
+import { mayHaveOpenTask, reportedStatus } from './session-status.ts';
 import { type Sql, sql } from './sql.ts';
 import { open } from './task-states.ts';
 import type { Db, DeviceLock } from './transaction.ts';
@@ -129,7 +129,7 @@ async function applyBatch(
         r.activity > s.reported_activity OR (r.activity IS NOT NULL AND s.reported_activity IS NULL) AS rose,
         NOT ${isAhead} AND r.activity <= now() + ${clockSlackMs}::double precision * interval '1 millisecond' AS comparable,
         LEAST(r.activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at,
-        EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open} OFFSET 0) AS busy,
+        ${mayHaveOpenTask} AND EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open} OFFSET 0) AS busy,
         ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
       FROM present r CROSS JOIN LATERAL (SELECT (r.session).*) s
       LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent

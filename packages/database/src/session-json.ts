@@ -19,9 +19,6 @@ const object = (members: Readonly<Record<string, Sql>>) => {
   return sql`'{' || concat_ws(',', ${sql.join(named)}) || '}'`;
 };
 
-// OFFSET 0 keeps PostgreSQL from reading all watches into memory for a plan that was made when there were few.
-const watched = sql`EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id OFFSET 0)`;
-
 const members = {
   id: text(sql`s.device_id || ':' || s.agent_type || ':' || s.native_id`),
   title: text(sql`s.title`),
@@ -34,7 +31,7 @@ const members = {
   messageCount: sql`s.message_count`,
   lastMessage: text(sql`s.last_message`),
   archived: sql`s.archived::text`,
-  watched: sql`(${watched})::text`,
+  watched: sql`s.watched::text`,
   notify: text(sql`s.notify`),
   pinned: trueIf(sql`s.pinned_at IS NOT NULL`),
   unread: trueIf(sql`s.news_at > COALESCE(s.read_at, '-infinity')`),

@@ -35,6 +35,7 @@ interface Place {
   key: string;
 }
 
+const allSessions = sql`sessions`;
 const newestFirst = sql`ORDER BY s.updated_at DESC, s.key DESC`;
 
 /** A session of a list: `json` is the Session of the protocol. */
@@ -118,8 +119,8 @@ export async function findSessions(
   return rows.map((row) => ({ key: row.key, deviceId: row.device_id }));
 }
 
-/** Sessions that are looked at for folders. */
-const sessionsWithFolders = 450;
+/** Sessions that are looked at for folders, archived and not. */
+const sessionsWithFolders = 225;
 
 /** Where the newest sessions of a device worked, the newest folder first. */
 export async function recentFolders(
@@ -127,13 +128,20 @@ export async function recentFolders(
   ownerId: string,
   deviceId: string,
 ): Promise<{ path: string; usedAt: string }[]> {
+  const condition = sql`s.device_id || '' = ${deviceId} AND s.owner_id || '' = ${ownerId} AND s.deleted_at IS NULL AND s.project_path <> ''`;
   const rows = await db.sql.query<{ path: string; used_at: Date }>`
     SELECT n.project_path AS path, max(n.updated_at) AS used_at
-    FROM (SELECT s.project_path, s.updated_at FROM sessions s WHERE s.owner_id = ${ownerId} AND s.device_id = ${deviceId}
-      AND s.deleted_at IS NULL AND s.project_path <> '' ${newestFirst} LIMIT ${sessionsWithFolders}) n
+    FROM ${eitherArchived(condition, sessionsWithFolders)} n
     GROUP BY n.project_path ORDER BY used_at DESC, path LIMIT ${limits.recentFolders}`;
   return rows.map((row) => ({ path: row.path, usedAt: row.used_at.toISOString() }));
 }
+
+/** The newest archived and the newest other sessions with this condition about `s`, `count` each: the indexes with an order have one or the other. */
+const eitherArchived = (
+  condition: Sql,
+  count: number,
+) => sql`(SELECT newest.* FROM (VALUES (false), (true)) AS a (archived)
+  CROSS JOIN LATERAL (SELECT s.* FROM sessions s WHERE ${condition} AND s.archived = a.archived ${newestFirst} LIMIT ${count}) newest)`;
 
 interface Wanted {
   /** Number of sessions. */
@@ -152,7 +160,7 @@ async function conditionOf(
 ): Promise<{ source: Sql; condition: Sql; searchedTo?: Place | undefined } | undefined> {
   const { count, after } = wanted;
   const conditionAmong = (source: Sql) => candidatesAmong(source, ownerId, filter, count, after);
-  if (filter.q === undefined) return conditionAmong(sql`sessions`);
+  if (filter.q === undefined) return conditionAmong(allSessions);
   const search = await searchOf(db, ownerId, filter.q);
   if (search === undefined) return undefined;
   const rows = await db.sql.query<{
@@ -186,7 +194,7 @@ async function newestWith(
       Math.floor(rest / (blocksOf.candidate + share * blocksOf.match)),
     );
     if (affordable < 8) return { keys, searchedTo: from! };
-    const { source, condition } = candidatesAmong(sql`sessions`, ownerId, filter, affordable, from);
+    const { source, condition } = candidatesAmong(allSessions, ownerId, filter, affordable, from);
     const left = count - keys.length;
     const rows = await db.sql.query<{ key: string; updated_at: Date; place: number; has: boolean | null }>`
       SELECT n.key, n.updated_at, n.place::int AS place, CASE WHEN n.may AND n.place <= ${left}::int THEN
@@ -226,22 +234,31 @@ const tasksFor = ({ status }: SessionFilter) =>
  */
 function candidatesAmong(source: Sql, ownerId: string, filter: SessionFilter, count: number, after: Place | undefined) {
   const { deviceId, status, pinned, archived, before, keys, startedBy } = filter;
-  const conditions = [sql`s.owner_id = ${ownerId}`, sql`s.deleted_at IS NULL`];
-  // As a text it leaves the index of states the only one, also in a plan that was made on an empty table.
-  const isArchived = status === undefined ? sql`s.archived` : sql`s.archived::text::boolean`;
+  // Machines and agents have indexes of their sessions in the order of the list. States other than `idle` are rarer than those.
+  const isInOrder = status === undefined || (status === 'idle' && archived !== 'all');
+  const isPart = source === allSessions && (startedBy ?? deviceId) !== undefined && !pinned && !keys && isInOrder;
+  // As a computed value a column leaves one index, also to a plan that was made on an empty table. The index of machines has the computed column.
+  const owner = isPart ? sql`s.owner_id || ''` : sql`s.owner_id`;
+  const device = isPart && startedBy === undefined ? sql`s.device_id || ''` : sql`s.device_id`;
+  const isArchived = status === undefined || isPart ? sql`s.archived` : sql`s.archived::text::boolean`;
+  const conditions = [sql`${owner} = ${ownerId}`, sql`s.deleted_at IS NULL`];
   if (archived !== 'all') conditions.push(sql`${isArchived} = ${archived === 'true'}`);
-  if (deviceId !== undefined) conditions.push(sql`s.device_id = ${deviceId}`);
+  if (deviceId !== undefined) conditions.push(sql`${device} = ${deviceId}`);
   if (keys) conditions.push(sql`s.key = ANY(${[...keys]}::text[])`);
   if (startedBy !== undefined) conditions.push(sql`s.started_by = ${startedBy}`);
   if (pinned) conditions.push(sql`s.pinned_at IS NOT NULL`);
   if (before) conditions.push(sql`s.updated_at < ${before}::timestamptz`);
   if (after) conditions.push(sql`(s.updated_at, s.key) < (${after.updatedAt}::timestamptz, ${after.key})`);
   const others = sql.join(conditions, ' AND ');
+  if (isPart && archived === 'all') return { source: eitherArchived(others, count), condition: sql`true` };
   if (status === undefined) return { source, condition: others };
   if (status === 'active' || status === 'waiting')
     return { source, condition: sql`${others} AND s.status = ${status}` };
   if (status !== 'failed')
-    return { source, condition: sql`${others} AND s.status = ${status} AND (${shownStatus}) = ${status}` };
+    return {
+      source,
+      condition: sql`${others} AND ${isPart ? sql`s.status || ''` : sql`s.status`} = ${status} AND (${shownStatus}) = ${status}`,
+    };
   const failed = sql`(SELECT s.key FROM ${source} s WHERE ${others} AND s.status = 'failed' ${newestFirst} LIMIT ${count})
     UNION (SELECT x.session_key FROM devices d CROSS JOIN LATERAL (
       SELECT session_key FROM tasks WHERE device_id = d.id AND state = 'expired'

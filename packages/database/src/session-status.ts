@@ -228,16 +228,22 @@ export const openPrompts = sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'wai
 export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
   WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
 
+/** False where the session `s` carries its last task: then all its tasks are settled (ADR 107). */
+export const mayHaveOpenTask = sql`s.last_task IS NULL`;
+
 /**
  * The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the task that
- * the user must decide about, which an answer to a question can overtake. Two branches, so that the common case reads
- * one row of its index. A steer is part of the running task, unless its delivery is unknown.
+ * the user must decide about, which an answer to a question can overtake. The session carries a settled task; two further
+ * branches read one row of their index. A steer is part of the running task, unless its delivery is unknown.
  */
 export const lastTask = sql`(
+    SELECT s.last_task->>'id' AS id, s.last_task ? 'automatic' AS automatic, s.last_task->>'state' AS state, s.last_task->>'code' AS error_code
+    WHERE s.last_task ? 'id' AND NOT s.queue_held
+    UNION ALL
     SELECT id, automatic, CASE WHEN ${isOverdue('last')} THEN 'expired' ELSE state END AS state,
       CASE WHEN ${isOverdue('last')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM (
-      (SELECT id, automatic, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held
+      (SELECT id, automatic, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND ${mayHaveOpenTask} AND NOT s.queue_held
         AND state <> 'later' AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
       UNION ALL
       (SELECT id, automatic, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state NOT IN ('later', 'queued') AND kind <> 'steer'
@@ -251,7 +257,7 @@ export const line = sql`(
       (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting,
       (count(*) FILTER (WHERE l.state = 'later'))::int AS later, min(l.not_before) FILTER (WHERE l.state = 'later') AS later_next,
       min(l.not_before) FILTER (WHERE l.state = 'later' AND l.kind = 'start') AS starts_at
-    FROM tasks l WHERE l.session_key = s.key AND ${isUnsettled('l')}
+    FROM tasks l WHERE l.session_key = s.key AND ${isUnsettled('l')} AND ${mayHaveOpenTask}
   )`;
 
 /**

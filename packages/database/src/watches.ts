@@ -29,9 +29,9 @@ export async function unwatchSession(db: Db, userId: string, key: string): Promi
 
 /** The sessions that the user watches, oldest watch first. */
 export async function listWatches(db: Db, userId: string): Promise<WatchList['watchedSessions']> {
+  // One index has all of it; erasing a session deletes its watch.
   const rows = await db.sql.query<{ device_id: string; agent_type: string; native_id: string; created_at: Date }>`
-    SELECT s.device_id, s.agent_type, s.native_id, w.created_at FROM watched_sessions w JOIN sessions s ON s.key = w.session_key
-    WHERE w.user_id = ${userId} AND s.deleted_at IS NULL ORDER BY w.created_at, s.key`;
+    SELECT device_id, agent_type, native_id, created_at FROM watched_sessions WHERE user_id = ${userId} ORDER BY created_at, session_key`;
   return rows.map((row) => ({
     sessionId: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
     createdAt: row.created_at.toISOString(),
