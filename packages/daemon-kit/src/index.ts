@@ -31,8 +31,7 @@ export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
 export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock } from './clock.ts';
 export { createDaemon } from './daemon.ts';
 export type { Daemon, DaemonOptions, DaemonState, DaemonTimings } from './daemon-options.ts';
-export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
-export { type Exchange, type HttpAnswer, exchange } from './http.ts';
+export { exitCodes } from './exit-codes.ts';
 export type { FileExchange } from './exchange.ts';
 export { numbered, safeFileName } from './file-names.ts';
 export type { Browse } from './folders.ts';
@@ -42,7 +41,6 @@ export { type HistoryMessage, type Page, type PageRequest, type PageResult, page
 export { type Log, type LogOptions, createLog, silentLog } from './log.ts';
 export type { Outside, OutsidePart, OutsideSession } from './outside.ts';
 export { outputStream, tail } from './output.ts';
-export { readIfPresent, replaceOwnerFile, syncFolder } from './owner-file.ts';
 export { makePrivateFolder } from './private-folder.ts';
 export { chosen, named } from './questions.ts';
 export type { Stop } from './reconnect.ts';
