@@ -17,7 +17,7 @@ const maxAddressBytes = 100;
 
 export interface Lock {
   /** Resolves when another process can take the lock. */
-  release(): Promise<void>;
+  release: () => Promise<void>;
 }
 
 /** Another holder has the lock, which can be this process. */
