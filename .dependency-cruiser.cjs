@@ -26,12 +26,18 @@ module.exports = {
     // Between rooms
     rule(
       'packages-import-no-package',
-      'A package imports no other package of ours except protocol. Only testing and the assembly of an instance import all packages.',
+      'A package imports no other package of ours except protocol and machine. Only testing and the assembly of an instance import all packages.',
       {
         path: '^packages/([^/]+)/',
         pathNot: ['^packages/(testing|acp)/', '^packages/service/src/instance/', '^packages/[^/]+/test/'],
       },
-      { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/protocol/'] },
+      { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/(protocol|machine)/'] },
+    ),
+    rule(
+      'machine-is-of-one-person',
+      'Files, locks and the terminal of one machine: only the programs that people run there, the kit for daemons and the embedded database use them.',
+      { pathNot: ['^packages/(machine|daemon-kit|database)/', '^apps/(cli|daemon)/', '^tests/'] },
+      { path: '^packages/machine/' },
     ),
     rule(
       'acp-is-a-client',
@@ -55,7 +61,7 @@ module.exports = {
       'package-tests-import-only-testing',
       'The tests of a package can also import the test package; the package itself cannot.',
       { path: '^packages/([^/]+)/test/', pathNot: '^packages/acp/' },
-      { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/(protocol|testing)/'] },
+      { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/(protocol|machine|testing)/'] },
     ),
     rule(
       'apps-import-no-app',
@@ -65,15 +71,15 @@ module.exports = {
     ),
     rule(
       'web-and-cli-import-only-the-client',
-      'They run on other machines, so they import only the protocol, its client, and the ACP agent that is built on the client.',
+      'They run on other machines, so they import only the protocol, its client, the ACP agent that is built on the client, and the machine.',
       { path: '^apps/(web|cli)/src/' },
-      { path: '^packages/', pathNot: '^packages/(protocol|client|acp)/' },
+      { path: '^packages/', pathNot: '^packages/(protocol|client|acp|machine)/' },
     ),
     rule(
       'daemon-imports-only-its-kit',
-      'It runs on other machines, so it imports only the protocol and the kit for daemons.',
+      'It runs on other machines, so it imports only the protocol, the machine and the kit for daemons.',
       { path: '^apps/daemon/src/' },
-      { path: '^packages/', pathNot: '^packages/(protocol|daemon-kit)/' },
+      { path: '^packages/', pathNot: '^packages/(protocol|machine|daemon-kit)/' },
     ),
     rule(
       'conformance-imports-only-protocol',

@@ -63,11 +63,10 @@ export default tseslint.config(
     },
   },
   {
-    // Foreign text reaches a terminal through one file per program (tests/terminal-doors.test.ts).
-    files: ['apps/{cli,daemon}/src/**/*.ts', 'packages/daemon-kit/src/**/*.ts'],
+    // Foreign text reaches a terminal through one file (tests/terminal-doors.test.ts).
+    files: ['apps/{cli,daemon}/src/**/*.ts', 'packages/{daemon-kit,machine}/src/**/*.ts'],
     ignores: [
-      'apps/cli/src/terminal.ts',
-      'apps/daemon/src/commands/terminal.ts',
+      'packages/machine/src/terminal.ts',
       // A separate tool for authors of daemons.
       'packages/daemon-kit/src/conformance/**',
     ],

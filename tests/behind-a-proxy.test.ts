@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { createApi, createDaemon, exchange, parseScript, scriptedAgent } from '@relay/daemon-kit';
+import { createApi, createDaemon, parseScript, scriptedAgent } from '@relay/daemon-kit';
+import { exchange } from '@relay/machine';
 import { startRelayDouble } from '@relay/daemon-kit/conformance';
 import { proxyAgentFor } from '@relay/protocol/proxy';
 

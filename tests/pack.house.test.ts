@@ -101,7 +101,9 @@ describe('the packages', () => {
   }, 120_000);
 
   it('of the libraries install together and can be imported by their public names', async () => {
-    const names = ['protocol', 'client', 'daemon-kit', 'conformance'].map((name) => `@agent-session-relay/${name}`);
+    const names = ['protocol', 'client', 'machine', 'daemon-kit', 'conformance'].map(
+      (name) => `@agent-session-relay/${name}`,
+    );
     const place = await installed('libraries', ...names);
     const script = `
       const { createClient } = await import('@agent-session-relay/client');

@@ -24,14 +24,12 @@ const programs = {
   'relay-daemon': {
     entry: `
       import { runCli } from '${root}apps/daemon/dist/cli.js';
-      import { processTerminal } from '${root}apps/daemon/dist/commands/terminal.js';
-      const [first, ...rest] = process.argv.slice(2);
-      const start = async (words) => {
-        process.exitCode = await runCli(words, processTerminal());
-        process.stdout.write('', () => setTimeout(() => process.exit(), 1000).unref());
-      };
-      if (first === '--demo-agent') import('${root}apps/daemon/scripts/demo-agent.mjs');
-      else start(first === '--program' ? rest : process.argv.slice(2));`,
+      import { runProgram } from '${root}packages/machine/dist/index.js';
+      if (process.argv[2] === '--demo-agent') import('${root}apps/daemon/scripts/demo-agent.mjs');
+      else {
+        if (process.argv[2] === '--program') process.argv.splice(2, 1);
+        runProgram(runCli);
+      }`,
     instead: {
       'apps/daemon/dist/files.js': `
         import { parseScript } from '@relay/daemon-kit';
@@ -45,13 +43,9 @@ const programs = {
   },
   relay: {
     entry: `
-      import { runCli } from '${root}apps/cli/dist/cli.js';
-      import { processTerminal } from '${root}apps/cli/dist/terminal.js';
-      runCli(process.argv.slice(2), processTerminal()).then((code) => {
-        process.exitCode = code;
-        process.stdin.unref?.();
-        process.stdout.write('', () => setTimeout(() => process.exit(), 1000).unref());
-      });`,
+      import { onLostOutput, runCli } from '${root}apps/cli/dist/cli.js';
+      import { runProgram } from '${root}packages/machine/dist/index.js';
+      runProgram(runCli, onLostOutput);`,
     instead: { 'apps/cli/dist/version.js': `export const cliVersion = '${version}';` },
   },
 };

@@ -52,6 +52,7 @@ export const programs = {
 export const libraries = {
   [`${scope}/protocol`]: 'packages/protocol',
   [`${scope}/client`]: 'packages/client',
+  [`${scope}/machine`]: 'packages/machine',
   [`${scope}/daemon-kit`]: 'packages/daemon-kit',
   [`${scope}/conformance`]: 'conformance',
 };

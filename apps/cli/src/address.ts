@@ -1,9 +1,10 @@
 /** The relay address of a command. */
 import { baseAddress, travelsInClear } from '@relay/protocol';
-import { Failure, exitCodes, usage } from './failure.ts';
+import { Failure } from '@relay/machine';
+import { exitCodes, usage } from './failure.ts';
+import type { CommonOptions } from './commands/shared-options.ts';
 import type { Home } from './home.ts';
 import { readProfiles } from './profiles.ts';
-import type { CommonOptions } from './terminal.ts';
 
 export const localRelay = 'http://localhost:4000';
 

@@ -1,5 +1,6 @@
 /** The command line: parses arguments, runs one command, and returns its exit code. */
 import { Command, CommanderError } from 'commander';
+import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import { addAccountCommands } from './commands/account.ts';
 import { runOn } from './commands/add-command.ts';
 import { completionOf, shells } from './commands/completion.ts';
@@ -8,8 +9,7 @@ import { addConversationCommands } from './commands/conversation.ts';
 import { addKeepingCommands } from './commands/keeping.ts';
 import { addInboxCommands } from './commands/inboxes.ts';
 import { addNotifyCommands } from './commands/notifications.ts';
-import { Failure, exitCodes, reasonOf, usage } from './failure.ts';
-import type { Terminal } from './terminal.ts';
+import { exitCodes, usage } from './failure.ts';
 import { cliVersion } from './version.ts';
 
 const generalHelp = `
@@ -48,8 +48,12 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
   }
 }
 
+/** The output cannot be written. */
+export const onLostOutput = ({ message }: Error, words: readonly string[], terminal: Terminal): number =>
+  complain(words, terminal, new Failure('OUTPUT', `The output cannot be written: ${message}.`));
+
 /** Prints the failure of a command and returns its exit code. */
-export function complain(words: readonly string[], terminal: Terminal, failure: Failure): number {
+function complain(words: readonly string[], terminal: Terminal, failure: Failure): number {
   const { message, code, more, exitCode } = failure;
   const record = { error: message, code, ...more };
   terminal.err(isForPrograms(words) ? `${JSON.stringify(record)}\n` : `${message}${suffix(code)}\n`);

@@ -15,7 +15,7 @@ import {
   parseSessionId,
   uuidOf,
 } from '@relay/protocol';
-import { Failure } from './failure.ts';
+import { Failure } from '@relay/machine';
 import { type AnyFrame, type Happening, happenings } from './happenings.ts';
 import type { Wait } from './patience.ts';
 import type { Relay } from './relay.ts';

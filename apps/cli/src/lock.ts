@@ -5,8 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { pause } from './clock.ts';
-import { Failure, exitCodes, systemCode } from './failure.ts';
+import { pause } from '@relay/client';
+import { Failure, systemCode } from '@relay/machine';
+import { exitCodes } from './failure.ts';
 
 /** Longer than any work under the lock. */
 const staleMs = 60_000;

@@ -10,7 +10,8 @@ import {
   parseSessionId,
   placeholderNativeId,
 } from '@relay/protocol';
-import { Failure, exitCodes } from './failure.ts';
+import { Failure } from '@relay/machine';
+import { exitCodes } from './failure.ts';
 import { type Relay, allSessions } from './relay.ts';
 
 /** Up to this length an id is shown in full; a longer id is shortened to at least this many last characters. */

@@ -1,10 +1,10 @@
 /** For commands that listen until interrupted: their reads wait through transient failures, like their stream. */
-import { type CallArguments, backoffMs } from '@relay/client';
+import { type CallArguments, backoffMs, pause } from '@relay/client';
 import type { RouteName } from '@relay/protocol';
-import { pause } from './clock.ts';
-import { Failure, exitCodes } from './failure.ts';
+import { Failure } from '@relay/machine';
+import { exitCodes } from './failure.ts';
+import { untilInterrupted } from './interruption.ts';
 import type { Relay } from './relay.ts';
-import { untilInterrupted } from './terminal.ts';
 
 export type Wait =
   { type: 'connection'; state: 'lost'; why: string; waitMs: number } | { type: 'connection'; state: 'back' };

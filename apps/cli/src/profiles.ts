@@ -2,10 +2,9 @@
  * The sign-ins: one profile per relay in `credentials.json`. The newest sign-in comes last and is the default. The file holds secrets: never
  * print it.
  */
-import { Failure } from './failure.ts';
-import { type Home, makePrivateFolder } from './home.ts';
+import { Failure, readOwnerFile, replaceOwnerFile } from '@relay/machine';
+import { type Home, makeHome } from './home.ts';
 import { withLock } from './lock.ts';
-import { readOwnerFile, replaceOwnerFile } from './owner-file.ts';
 
 export interface Profile {
   /** Base address of the relay, without a trailing slash. */
@@ -39,7 +38,7 @@ function isProfile(value: unknown): value is Profile {
 
 /** Returns all profiles, the default last. A malformed file is a Failure, never an empty list. */
 export function readProfiles(home: Home): Profile[] {
-  const text = readOwnerFile(home.credentialsFile);
+  const text = readOwnerFile(home.credentialsFile, 'Remove it and sign in again.');
   if (text === undefined) return [];
   try {
     const { relays } = fields(JSON.parse(text));
@@ -55,7 +54,7 @@ export const profileOf = (home: Home, url: string): Profile | undefined =>
 
 /** Runs `work` exclusively among processes that change the profiles. */
 export async function changingProfiles<T>(home: Home, work: () => Promise<T>): Promise<T> {
-  makePrivateFolder(home.folder);
+  makeHome(home);
   return withLock(home.lockFile, work);
 }
 

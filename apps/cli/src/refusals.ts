@@ -1,6 +1,7 @@
 /** Turns a failure of the client into one sentence for the user, the next step, and the relay's stable code. */
 import { BadAnswerError, ClosedError, NetworkError, RelayError, SignedOutError, TimeoutError } from '@relay/client';
-import { Failure, exitCodes, notARelay, reasonOf, systemCode, unreachable } from './failure.ts';
+import { Failure, reasonOf, systemCode } from '@relay/machine';
+import { exitCodes, notARelay, unreachable } from './failure.ts';
 
 /** The next step, where the relay's own sentence cannot name a command. */
 const advice: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /** The relay's interface for commands: calls by route name, the live stream, and every failure as a sentence. */
 import { type Client, type OutgoingFile, SignedOutError, createClient, sendFile } from '@relay/client';
 import type { RouteName, Session, SessionStatus } from '@relay/protocol';
-import { Failure, exitCodes, notARelay } from './failure.ts';
-import { exchange } from './http.ts';
+import { Failure, fetchWithin } from '@relay/machine';
+import { exitCodes, notARelay } from './failure.ts';
 import { failureOf } from './refusals.ts';
 import type { Access } from './sign-in/access.ts';
 
@@ -62,7 +62,7 @@ const lists = new Set([
 
 /** The package's client with this program's sign-in; failures stay errors of the package. */
 export const clientOf = (access: Access): Client =>
-  createClient({ baseUrl: access.url, getToken: tokenOf(access), fetch: send });
+  createClient({ baseUrl: access.url, getToken: tokenOf(access), fetch: fetchWithin() });
 
 export function relayOf(access: Access): Relay {
   const { url } = access;
@@ -98,15 +98,6 @@ export function relayOf(access: Access): Relay {
     },
   };
 }
-
-/** Uses its own connection, and a strict time-out: see http.ts. */
-const send: typeof fetch = (url, { method = 'GET', headers, body, signal } = {}) =>
-  exchange(new URL(url), {
-    method,
-    headers: headers as Record<string, string>,
-    body: body as string | Uint8Array | undefined,
-    signal: signal ?? undefined,
-  });
 
 /** An expired or revoked sign-in stops the stream; a temporary failure to renew is retried. */
 const tokenOf =

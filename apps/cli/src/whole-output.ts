@@ -1,6 +1,6 @@
 /** Full outputs of tools, which the daemon stores and items only reference. */
 import type { Item } from '@relay/protocol';
-import { Failure } from './failure.ts';
+import { Failure } from '@relay/machine';
 import type { Relay } from './relay.ts';
 import { countOf, fieldsOf, textOf } from './show/shape.ts';
 

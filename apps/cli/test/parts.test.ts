@@ -6,13 +6,13 @@ import { describe, expect, it } from '@jest/globals';
 import { TranscriptCopy } from '@relay/client';
 import { type Item, isItem } from '@relay/protocol';
 import fc from 'fast-check';
+import { type Streams, terminalOn } from '@relay/machine';
 import type { AnyFrame } from '../src/happenings.ts';
 import { createItemsView } from '../src/show/items.ts';
 import { createOverview } from '../src/show/overview.ts';
 import { promptText } from '../src/show/question.ts';
 import { styleOf } from '../src/show/style.ts';
 import { plain } from '../src/show/text.ts';
-import { type Streams, terminalOn } from '../src/terminal.ts';
 
 const seed = 20261123;
 const parts = process.env.STORIES ? 12_000 : 1500;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Terminal } from '@relay/machine';
 import { shortNames } from '../src/naming.ts';
 import { itemLine, questionText, toolText } from '../src/show/item.ts';
 import { promptText } from '../src/show/question.ts';
@@ -6,7 +7,6 @@ import { styleOf } from '../src/show/style.ts';
 import { tableOf } from '../src/show/table.ts';
 import { fitted, oneLine, plain, widthOf } from '../src/show/text.ts';
 import { ago } from '../src/show/times.ts';
-import type { Terminal } from '../src/terminal.ts';
 
 const screen = (env: NodeJS.ProcessEnv = {}, columns = 40) =>
   ({ outIsScreen: true, columns, env, mark: '\u001b' }) as Terminal;

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Device, Session } from '@relay/protocol';
+import { type Streams, terminalOn } from '@relay/machine';
 import type { AnyFrame } from '../src/happenings.ts';
 import { runCli } from '../src/cli.ts';
 import type { SessionEvent } from '../src/follow.ts';
 import { createOverview } from '../src/show/overview.ts';
 import { createConversationView } from '../src/show/conversation-view.ts';
-import { type Streams, terminalOn } from '../src/terminal.ts';
 import { createDesk } from './desk.ts';
 import { type RelayDouble, startRelayDouble } from '@relay/testing';
 

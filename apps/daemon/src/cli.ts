@@ -1,5 +1,6 @@
 /** The command line: parses the arguments, runs one command, returns its exit code. */
 import { Command, CommanderError } from 'commander';
+import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import type { ChoiceOptions } from './agents/choice.ts';
 import { registerCommand } from './commands/register.ts';
 import { upCommand } from './commands/up.ts';
@@ -7,9 +8,8 @@ import { agentsCommand } from './commands/agents.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { type ServiceOptions, serviceCommand } from './commands/service.ts';
 import { statusCommand } from './commands/status.ts';
-import type { Terminal } from './commands/terminal.ts';
 import { unregisterCommand } from './commands/unregister.ts';
-import { exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
+import { exitCodes } from '@relay/daemon-kit';
 import { daemonVersion } from './files.ts';
 
 /** As the command line gives it; `--agent` can be repeated. */

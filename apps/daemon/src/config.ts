@@ -1,14 +1,9 @@
 /** The config record of a registration (specification §4.1): everything but the secret. */
 import { rmSync } from 'node:fs';
+import { travelsInClear } from '@relay/protocol';
+import { Failure, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 import type { Home } from './home.ts';
-import {
-  exitCodes,
-  Failure,
-  readIfPresent,
-  reasonOf,
-  replaceOwnerFile,
-  type TranscriptSettings,
-} from '@relay/daemon-kit';
+import { exitCodes, type TranscriptSettings } from '@relay/daemon-kit';
 
 /** `show`: apps see which programs have sessions open, and close no program. `off`: they see nothing of it. */
 export const deskModes = ['full', 'show', 'off'] as const;
@@ -161,4 +156,18 @@ export function writeConfig(home: Home, config: Config): void {
 
 export function forgetConfig(home: Home): void {
   rmSync(home.configFile, { force: true });
+}
+
+/**
+ * The daemon reaches a relay on another machine over https, unless the person declares the network in between trusted
+ * (rules, 16.2).
+ * @throws Failure INSECURE_ADDRESS, with `exitCode`
+ */
+export function refuseClear(server: string, insecure: boolean, exitCode: number): void {
+  if (insecure || !travelsInClear(server)) return;
+  throw new Failure(
+    'INSECURE_ADDRESS',
+    `${server} is not encrypted: anyone on the network could read the credential of this device and every message. Use an https:// address ("relay-daemon register --force --server https://..." replaces this registration). If you trust the network in between, add --insecure.`,
+    exitCode,
+  );
 }

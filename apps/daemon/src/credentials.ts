@@ -1,35 +1,21 @@
 /** Stores the refresh token of the device in a file that only its owner can read (specification §4.1). */
-import { lstatSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { Failure, readOwnerFile, replaceOwnerFile } from '@relay/machine';
 import type { Home } from './home.ts';
-import { exitCodes, Failure, readIfPresent, replaceOwnerFile, systemCode } from '@relay/daemon-kit';
+import { exitCodes } from '@relay/daemon-kit';
 
 export function writeCredentials(home: Home, refreshToken: string): void {
   replaceOwnerFile(home.credentialsFile, `${JSON.stringify({ refresh_token: refreshToken }, null, 2)}\n`);
 }
 
-/**
- * Returns the refresh token. Like ssh, refuses a file that is a link, belongs to another user, or is readable by
- * others.
- */
+/** Returns the refresh token. @throws Failure NO_CREDENTIALS, CREDENTIALS_UNSAFE */
 export function readCredentials(home: Home): string {
   const path = home.credentialsFile;
-  const unsafe = (why: string, remedy: string) =>
-    new Failure('CREDENTIALS_UNSAFE', `${path} ${why}. ${remedy}`, exitCodes.config);
   const again = 'Run "relay-daemon register --force".';
-  let stat;
+  const text = readOwnerFile(path, again, exitCodes.config);
+  if (text === undefined) throw new Failure('NO_CREDENTIALS', `${path} does not exist. ${again}`, exitCodes.config);
   try {
-    stat = lstatSync(path);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-    throw new Failure('NO_CREDENTIALS', `${path} does not exist. ${again}`, exitCodes.config, { cause: error });
-  }
-  if (!stat.isFile()) throw unsafe('is not an ordinary file', again);
-  if (process.platform !== 'win32') {
-    if (stat.uid !== process.getuid?.()) throw unsafe('belongs to another user', again);
-    if ((stat.mode & 0o077) !== 0) throw unsafe('may be read by other users', `Run "chmod 600 ${path}".`);
-  }
-  try {
-    const value: unknown = JSON.parse(readIfPresent(path) ?? '');
+    const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && 'refresh_token' in value) {
       const token = value.refresh_token;
       // A line break in the token would split the header.
@@ -38,7 +24,7 @@ export function readCredentials(home: Home): string {
   } catch {
     // Falls through: the text of a parse error could show parts of the secret.
   }
-  throw unsafe('holds no refresh token', again);
+  throw new Failure('CREDENTIALS_UNSAFE', `${path} holds no refresh token. ${again}`, exitCodes.config);
 }
 
 export function forgetCredentials(home: Home): void {

@@ -5,9 +5,9 @@
  * `RELAY_DAEMON_HOME` or `--home` puts both in one place.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Failure, exitCodes } from '@relay/daemon-kit';
+import { exitCodes } from '@relay/daemon-kit';
+import { Failure, xdgFolder } from '@relay/machine';
 
 export interface Home {
   /** Empty for the profile without a name. */
@@ -41,15 +41,10 @@ export function homeOf({ home, profile = '', env = process.env }: HomeChoice): H
     );
   }
   const chosen = home ?? env.RELAY_DAEMON_HOME;
-  // A relative path in an XDG variable must be ignored (XDG base directory specification).
-  const xdg = (name: string, fallback: string) => {
-    const value = env[name];
-    return join(value?.startsWith('/') ? value : join(env.HOME ?? homedir(), fallback), 'relay-daemon');
-  };
   const below = profile === '' ? [] : ['profiles', profile];
-  const configRoot = chosen ? resolve(chosen) : xdg('XDG_CONFIG_HOME', '.config');
+  const configRoot = chosen ? resolve(chosen) : join(xdgFolder(env, 'XDG_CONFIG_HOME'), 'relay-daemon');
   const configDir = join(configRoot, ...below);
-  const stateRoot = chosen ? join(configRoot, 'state') : xdg('XDG_STATE_HOME', join('.local', 'state'));
+  const stateRoot = chosen ? join(configRoot, 'state') : join(xdgFolder(env, 'XDG_STATE_HOME'), 'relay-daemon');
   const stateDir = join(stateRoot, ...below);
   return {
     profile,

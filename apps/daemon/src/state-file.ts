@@ -1,6 +1,7 @@
 /** The last known connection state, for `relay-daemon status`. Nothing depends on it; it might be stale or missing. */
 import { rmSync } from 'node:fs';
-import { type DaemonState, readIfPresent, replaceOwnerFile } from '@relay/daemon-kit';
+import type { DaemonState } from '@relay/daemon-kit';
+import { readIfPresent, replaceOwnerFile } from '@relay/machine';
 import type { Home } from './home.ts';
 
 export function writeState(home: Home, state: DaemonState): void {

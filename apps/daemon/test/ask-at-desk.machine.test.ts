@@ -1,9 +1,9 @@
 /** Permissions answered at the machine: apps see them, and cannot answer them (rules, 16.5). */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { PassThrough } from 'node:stream';
+import { terminalOn } from '@relay/machine';
 import type { AskAtDesk } from '../src/agents/acp/at-desk.ts';
 import { keyboardOf } from '../src/commands/keyboard.ts';
-import { terminalOn } from '../src/commands/terminal.ts';
 import { demoAgent } from './demo-agent.ts';
 import { house } from './house.ts';
 

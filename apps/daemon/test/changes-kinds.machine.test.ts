@@ -8,7 +8,7 @@ import { itWith } from '@relay/testing/needs';
 import type { Item } from '@relay/protocol';
 import { gitIn } from '../src/changes/git.ts';
 import { type ChangesScene, changesScene } from './changes-scene.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 let scene: ChangesScene;

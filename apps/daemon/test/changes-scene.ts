@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type FileQuestion, type SessionPlace, silentLog } from '@relay/daemon-kit';
 import type { ChangeList, FileDiff, FileList, FilePiece, Item } from '@relay/protocol';
 import { type WorkspaceOptions, workspaceOf } from '../src/changes/workspace.ts';
-import { type temporaryFolders } from './folders.ts';
+import { type temporaryFolders } from '@relay/testing/folders';
 
 const author = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' }; // prettier-ignore
 

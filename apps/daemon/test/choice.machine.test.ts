@@ -5,7 +5,7 @@ import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, furtherOf } from
 import { installCommand, presetOf, presets, testedVersion } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
 import { silentLog } from '@relay/daemon-kit';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

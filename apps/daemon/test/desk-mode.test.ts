@@ -5,7 +5,7 @@ import { agentOf } from '../src/agents/choice.ts';
 import { deskModeOf } from '../src/commands/place-options.ts';
 import { readConfig, writeConfig } from '../src/config.ts';
 import { homeOf } from '../src/home.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

@@ -18,7 +18,7 @@ import { safeFileName, silentLog } from '@relay/daemon-kit';
 import { describeWith } from '@relay/testing/needs';
 import { exchangeOf } from '../src/exchange/exchange.ts';
 import { promptOf } from '../src/agents/acp/prompt.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

@@ -7,7 +7,7 @@ import { presetOf } from '../src/agents/acp/presets.ts';
 import { holdersOf } from '../src/agents/holders/holders.ts';
 import { historyOf } from '../src/agents/history/readers.ts';
 import { demoAgent } from './demo-agent.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 import { house } from './house.ts';
 import { lives, terminals, until } from './terminals.ts';
 

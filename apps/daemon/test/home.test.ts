@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { daemonSocketAddress, makePrivateFolder, serverAddress } from '@relay/daemon-kit';
+import { daemonSocketAddress, serverAddress } from '@relay/daemon-kit';
 import { travelsInClear } from '@relay/protocol';
 import { readConfig, requireConfig, writeConfig } from '../src/config.ts';
 import { readCredentials, writeCredentials } from '../src/credentials.ts';
 import { homeOf } from '../src/home.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
@@ -36,20 +36,6 @@ describe('the home of the daemon', () => {
       stateDir: '/r/state',
     });
     expect(homeOf({ home: '/h', env: { RELAY_DAEMON_HOME: '/r' } })).toMatchObject({ configDir: '/h' });
-  });
-
-  it('is a folder of its owner; one that other users can write to is refused', () => {
-    const folder = join(folders.make(), 'a', 'b');
-    makePrivateFolder(folder);
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    chmodSync(folder, 0o777);
-    expect(() => makePrivateFolder(folder)).toThrow(/chmod go-w/);
-  });
-
-  it('names the folder that cannot be created', () => {
-    const file = join(folders.make(), 'file');
-    writeFileSync(file, '');
-    expect(() => makePrivateFolder(join(file, 'x'))).toThrow(/--home/);
   });
 });
 
@@ -118,10 +104,10 @@ describe('the credentials file', () => {
     const link = newHome();
     writeFileSync(join(link.configDir, 'elsewhere'), '{"refresh_token":"x"}', { mode: 0o600 });
     symlinkSync('elsewhere', link.credentialsFile);
-    expect(() => readCredentials(link)).toThrow(/not an ordinary file/);
+    expect(() => readCredentials(link)).toThrow(/not a regular file/);
     const folder = newHome();
     mkdirSync(folder.credentialsFile);
-    expect(() => readCredentials(folder)).toThrow(/not an ordinary file/);
+    expect(() => readCredentials(folder)).toThrow(/not a regular file/);
     expect(() => readCredentials(newHome())).toThrow(/does not exist/);
   });
 

@@ -1,6 +1,6 @@
 /** A relay double with daemons on it, in one process; `clear` stops everything in order. */
 import { type Agent, type DaemonOptions, type Step, createDaemon, parseScript, scriptedAgent } from '../src/index.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 import { type RelayDouble, startRelayDouble } from '@relay/daemon-kit/conformance';
 
 export function house() {

@@ -3,12 +3,14 @@ import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { terminalOn } from '@relay/machine';
 import { serviceCommand } from '../src/commands/service.ts';
-import { lockAddress, takeLock } from '../src/lock.ts';
+import { addressOf, takeHome } from '../src/lock.ts';
 import { launchdPlist, systemdUnit, windowsTask } from '../src/service/definitions.ts';
 import { installedService, servicePlan, serviceSystem } from '../src/service/service.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 import { runProgram } from './program.ts';
 
 const folders = temporaryFolders();
@@ -222,14 +224,9 @@ esac
 `;
     for (const name of ['launchctl', 'schtasks']) writeFileSync(join(folder, name), manager, { mode: 0o755 });
     let said = '';
-    const out = (text: string) => void (said = text);
-    const terminal = {
-      out,
-      err: out,
-      overwrite: out,
-      isScreen: false,
-      env: { HOME: folder, PATH: `${folder}:${process.env.PATH}` },
-    };
+    const screen = { write: (text: string) => Boolean((said = text)) };
+    const env = { HOME: folder, PATH: `${folder}:${process.env.PATH}` };
+    const terminal = terminalOn({ stdin: Readable.from([]), stdout: screen, stderr: screen, env });
     const run = (action: 'install' | 'status') => serviceCommand(action, { home }, terminal, platform);
     expect(await run('install')).toBe(0);
     expect(await run('install')).toBe(0);
@@ -239,7 +236,7 @@ esac
 
     expect(await run('status')).toBe(3);
     expect(said).toContain('Installed, and not running: ');
-    const lock = await takeLock(lockAddress(join(home, 'state')));
+    const lock = await takeHome(addressOf(join(home, 'state')));
     expect(await run('status')).toBe(0);
     expect(said).toContain('Running: ');
     await lock.release();

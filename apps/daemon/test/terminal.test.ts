@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { createLog } from '@relay/daemon-kit';
+import { terminalOn } from '@relay/machine';
 import { runCli } from '../src/cli.ts';
-import { terminalOn } from '../src/commands/terminal.ts';
 import { house } from './house.ts';
 
 const home = house();

@@ -6,6 +6,7 @@ export * from './errors.ts';
 export type { UnknownFrame } from './frames.ts';
 export { InboxCopy, type InboxState } from './inbox-copy.ts';
 export type { AttentionEvent, AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
+export { pause } from './pause.ts';
 export { type Answer, type Exchange, request } from './request.ts';
 export { type OutgoingFile, newFileId, sendFile } from './send-file.ts';
 export { SessionCopy } from './session-copy.ts';

@@ -1,6 +1,7 @@
 /** Addresses of a relay: as a person types them, as they are stored, and as they are opened. Pure. */
 import { baseAddress } from '@relay/protocol';
-import { Failure, exitCodes } from './failure.ts';
+import { Failure } from '@relay/machine';
+import { exitCodes } from './exit-codes.ts';
 
 /** A base address as a person types it → how it is stored. Throws a Failure (usage) for anything else. */
 export function serverAddress(text: string): string {

@@ -1,7 +1,7 @@
 /** The three REST calls of a daemon (specification §4.1; rules, chapter 7). Knows no file and no socket. */
 import { retryAfterMs } from '@relay/protocol';
-import { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
-import { type HttpAnswer, exchange } from './http.ts';
+import { type HttpAnswer, Failure, exchange, reasonOf, unreachable } from '@relay/machine';
+import { exitCodes } from './exit-codes.ts';
 
 export interface DeviceCode {
   deviceCode: string;
@@ -48,7 +48,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
       const headersOfAll = { Accept: 'application/json', ...type, ...headers };
       return answerOf(await exchange(`${server}${path}`, { method, headers: headersOfAll, body: text, timeoutMs }));
     } catch (error) {
-      throw unreachable(server, error);
+      throw unreachable(server, error, '--server', exitCodes.unavailable);
     }
   };
 
@@ -127,15 +127,15 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
   };
 }
 
-function answerOf({ status, headers, text }: HttpAnswer): Answer {
+function answerOf({ status, headers, body: bytes }: HttpAnswer): Answer {
   let body: Record<string, unknown> = {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
     if (typeof value === 'object' && value !== null) body = value as Record<string, unknown>;
   } catch {
     // An empty or foreign body: the status is enough.
   }
-  return { status, body, retryAfter: headers['retry-after'] ?? null, location: headers.location ?? null };
+  return { status, body, retryAfter: headers.get('retry-after'), location: headers.get('location') };
 }
 
 /** Relays write snake_case, camelCase, or both (rules, 1.3). */
@@ -151,20 +151,6 @@ function reader(body: Record<string, unknown>) {
       return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
     },
   };
-}
-
-function unreachable(server: string, error: unknown): Failure {
-  const why = systemCode(error) ?? reasonOf(error);
-  return new Failure(
-    'UNREACHABLE',
-    `Cannot reach ${server} (${why}). ${
-      /SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(why)
-        ? 'This machine does not trust its certificate. If its authority is your own, set NODE_EXTRA_CA_CERTS to a file with its certificate.'
-        : 'Is the relay running, and is --server right?'
-    }`,
-    exitCodes.unavailable,
-    { cause: error },
-  );
 }
 
 const notARelay = (server: string, why: string) =>

@@ -3,11 +3,10 @@
  * running one (rules, 22.5). On disk, so that a restart asks nothing twice. A file that cannot be written costs this memory and nothing else.
  */
 import { randomUUID } from 'node:crypto';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
+import { readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 import type { Setting, SettingChange } from '@relay/protocol';
 import type { Question } from './agent.ts';
 import type { Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import { SettingRefused } from './settings.ts';
 import type { Spending } from './spending.ts';
 

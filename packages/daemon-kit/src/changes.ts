@@ -1,8 +1,8 @@
 /** Questions about the files of a session: a few at a time, and each within its bounds. The `Workspace` reads them. */
 import { type Capability, type FromDaemon, type Item, type ToDaemon, changeLimits, limits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { keepHead } from './bounds.ts';
 import { type Clock, settledWithin } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import type { Agent } from './agent.ts';
 import type { Store } from './store.ts';
 

@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { isStripped, limits, relayCapabilitiesHeader, retryAfterMs, strippedAdvice } from '@relay/protocol';
 import { proxyAgentFor } from '@relay/protocol/proxy';
 import { WebSocket } from 'ws';
+import { reasonOf } from '@relay/machine';
 import { type Cancel, type Clock, elapsedOn, settledWithin } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import { wellFormedJson } from './well-formed.ts';
 import {
   type BackoffTimings,

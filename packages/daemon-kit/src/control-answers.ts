@@ -1,10 +1,10 @@
 /** The answers to the relay's requests for the settings of a session, and for the defaults of an agent. */
 import { type FromDaemon, type Setting, type ToDaemon, limits, relayCapabilities } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import type { Agent, SessionChoices } from './agent.ts';
 import { keepHead } from './bounds.ts';
 import { type Caps, isCap } from './caps.ts';
 import { type ControlRecords, optionOf, valuesOf } from './control-records.ts';
-import { reasonOf } from './failure.ts';
 import type { StoredSettings } from './session-file.ts';
 import { SettingRefused, withinBounds } from './settings.ts';
 import type { Store } from './store.ts';

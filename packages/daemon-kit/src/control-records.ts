@@ -1,10 +1,9 @@
 /** The files of the owner with the defaults of each agent, and the settings that each agent reported last. */
 import { join } from 'node:path';
 import type { Setting } from '@relay/protocol';
+import { readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 import type { Agent, Choice } from './agent.ts';
-import { reasonOf } from './failure.ts';
 import type { Log } from './log.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 import { SettingRefused } from './settings.ts';
 
 interface Offer {

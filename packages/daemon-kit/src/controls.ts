@@ -3,12 +3,12 @@
  * reported last. The relay keeps nothing of them.
  */
 import { type FromDaemon, type MessageSetting, type Setting, relayCapabilities } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { type Agent, type Choice, type SessionChoices, SettingNotApplied } from './agent.ts';
 import type { Caps } from './caps.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { type ControlAnswers, createControlAnswers } from './control-answers.ts';
 import { createRecords, nameOf, optionOf, valuesOf } from './control-records.ts';
-import { reasonOf } from './failure.ts';
 import type { Log } from './log.ts';
 import type { StoredSettings } from './session-file.ts';
 import { withinBounds } from './settings.ts';

@@ -1,8 +1,8 @@
 /** Reports to the relay which programs have sessions open, as that changes, and answers how a person goes on there (rules, 24.3, 24.6). */
 import { type FromDaemon, type Held, type ToDaemon, relayCapabilities } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import type { Agent } from './agent.ts';
 import type { Cancel, Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import type { Link } from './link.ts';
 import type { Outside } from './outside.ts';
 import type { Store } from './store.ts';

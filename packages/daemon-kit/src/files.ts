@@ -1,10 +1,10 @@
 /** The files of a daemon, all in one folder. */
 import { join } from 'node:path';
+import { reasonOf } from '@relay/machine';
 import { openCaps } from './caps.ts';
 import { systemClock } from './clock.ts';
 import { openAllContents } from './contents.ts';
 import type { DaemonOptions } from './daemon-options.ts';
-import { reasonOf } from './failure.ts';
 import { openIncoming } from './incoming.ts';
 import { openJournal } from './journal.ts';
 import { silentLog } from './log.ts';

@@ -1,7 +1,7 @@
 /** Limits folder listings for the relay: their size, and how many run at a time. */
 import { type BrowsedFolder, type FromDaemon, type ToDaemon, limits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { keepHead } from './bounds.ts';
-import { reasonOf } from './failure.ts';
 
 /**
  * Lists the folders in a folder, by name with hidden ones last; an empty path lists the folders where agents can work. Returns

@@ -1,6 +1,6 @@
 /** MEANING of each frame of the relay (specification §6.2). Knows no socket. A frame that it cannot decode is ignored and counted. */
 import { type FromDaemonFrame, type Usage, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
-import { reasonOf } from './failure.ts';
+import { reasonOf } from '@relay/machine';
 import type { Caps } from './caps.ts';
 import { type ContentReader, answerContent } from './contents.ts';
 import { type FileQuestion, type Workspace, createFileAnswers } from './changes.ts';

@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type FromDaemon, type ToDaemon, fileLimits } from '@relay/protocol';
+import { reasonOf, systemCode } from '@relay/machine';
 import type { Clock } from './clock.ts';
-import { reasonOf, systemCode } from './failure.ts';
 import { safeFileName } from './file-names.ts';
 import { makePrivateFolder } from './private-folder.ts';
 

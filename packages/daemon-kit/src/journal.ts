@@ -5,9 +5,8 @@
  */
 import { appendFileSync, closeSync, fdatasyncSync, openSync } from 'node:fs';
 import type { DaemonEvent } from '@relay/protocol';
+import { readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 import type { Cancel, Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
 /** Events that settle a task. Each task has exactly one, unless its turn continues after a question. */
 export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'> & {

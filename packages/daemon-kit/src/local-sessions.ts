@@ -1,8 +1,8 @@
 /** The sessions that an agent keeps by itself, as they change locally: watched, read, and sent to the watchers. */
 import type { FromDaemon } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import type { Agent } from './agent.ts';
 import type { Cancel, Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import type { Watched } from './inbound.ts';
 import type { Log } from './log.ts';
 import type { Joined, Outside } from './outside.ts';

@@ -3,9 +3,9 @@
  * once, their questions wait like any other, and they complete when the agent is done or the next task begins.
  */
 import { type Question, limits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import type { TurnReport } from './agent.ts';
 import { firstLine } from './bounds.ts';
-import { reasonOf } from './failure.ts';
 import { endingOf, frameOf, questionEnd, questionOf } from './task-ends.ts';
 import type { Task } from './task.ts';
 import type { TaskRoom } from './task-finish.ts';

@@ -3,10 +3,9 @@
  * in a turn can withdraw it, and the question does not outlive that process (rules, 5.10, 5.11); any question can be dismissed. A
  * choice for a closed question is refused; free text is a message. An unreadable or unwritable file costs only this record.
  */
+import { readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 import { keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
 export interface Questions {
   /** A task asked a question and settled. The relay can receive it later. */

@@ -1,7 +1,8 @@
 /** The registration flow of a device (rules, chapter 7; RFC 8628): ask for a code, let a person confirm it, poll for the credential. */
+import { Failure } from '@relay/machine';
 import type { DeviceCode, RelayApi } from './api.ts';
 import { type Clock, elapsedOn, pause } from './clock.ts';
-import { Failure, exitCodes } from './failure.ts';
+import { exitCodes } from './exit-codes.ts';
 
 export interface Registration {
   deviceId: string;

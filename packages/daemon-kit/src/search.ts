@@ -1,8 +1,8 @@
 /** Searches the transcripts of this machine. It reads them in pages, and leaves time for other work between two pages. */
 import { setImmediate } from 'node:timers/promises';
 import { type FromDaemon, type Item, type ToDaemon, searchLimits, transcriptLimits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { type Clock, elapsedOn } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import type { Log } from './log.ts';
 import type { Store } from './store.ts';
 

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Item, type Operation, isPlain, itemAfter, limits } from '@relay/protocol';
+import { replaceOwnerFile, syncFolder } from '@relay/machine';
 import { fieldBytes, firstLine, keepHead } from './bounds.ts';
-import { replaceOwnerFile, syncFolder } from './owner-file.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import {
   type Gap,

@@ -4,9 +4,8 @@
  */
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { type Cost, type FromDaemon, type ToDaemon, costIn, spendingLimits } from '@relay/protocol';
+import { readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 import type { Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
-import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 import type { Fields } from './transcript/content.ts';
 
 export interface Spending {

@@ -3,10 +3,10 @@
  * received it. A message becomes an item of the turn when the agent has it.
  */
 import type { DaemonEvent, ToDaemon } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { fieldBytes, keepHead } from './bounds.ts';
 import type { GivenFile } from './agent.ts';
 import { givenFiles } from './exchange.ts';
-import { reasonOf } from './failure.ts';
 import type { Task } from './task.ts';
 import type { TaskRoom } from './task-finish.ts';
 

@@ -1,9 +1,9 @@
 /** The way of a task from its frame to its place in the line of its session. Each task is accepted once, however often it arrives. */
 import { randomUUID } from 'node:crypto';
 import { type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { keepHead } from './bounds.ts';
 import { SettingNotApplied } from './agent.ts';
-import { reasonOf } from './failure.ts';
 import { maxTasks } from './own-texts.ts';
 import type { Task, TaskAnswer, Tasks } from './task.ts';
 import {

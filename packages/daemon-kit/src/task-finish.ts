@@ -2,8 +2,8 @@
  * Settles a task exactly once: in the history and the journal before the result is sent to the relay. A task that settled with a
  * question can go on when its agent withdraws the question.
  */
+import { reasonOf } from '@relay/machine';
 import { settledWithin } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import type { RunningTurn } from './agent.ts';
 import type { Task, TasksOptions } from './task.ts';
 import { type End, type FailedEnd, endingOf, failed, frameOf, isUnwritable, noted, wordsOf } from './task-ends.ts';

@@ -1,11 +1,11 @@
 /** The report of an agent during a turn: to the relay, to the transcript, and to the life of its task. */
 import { type DaemonEvent, type MessageSetting, limits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import type { Agent, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepTail } from './bounds.ts';
 import type { Caps, Overrun } from './caps.ts';
 import type { Clock } from './clock.ts';
 import type { Controls } from './controls.ts';
-import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { outputStream } from './output.ts';

@@ -1,7 +1,7 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
 import { fileLimits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { type GivenFile, SettingNotApplied, type Turn, type TurnReport } from './agent.ts';
-import { reasonOf } from './failure.ts';
 import { givenFiles } from './exchange.ts';
 import type { DeskGate } from './desk-gate.ts';
 import type { OwnTurns } from './own-turns.ts';

@@ -4,9 +4,9 @@
  * sends no result.
  */
 import { type Question as AskedQuestion, type DaemonEvent, transcriptLimits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { fieldBytes, keepHead } from './bounds.ts';
 import { settledWithin } from './clock.ts';
-import { reasonOf } from './failure.ts';
 import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './task.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createDeskGate, deskOf } from './desk-gate.ts';

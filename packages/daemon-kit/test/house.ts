@@ -1,6 +1,6 @@
 /** A relay double with daemons, in one process; `clear` stops everything in order. */
 import { type Agent, type DaemonOptions, type Step, createDaemon, parseScript, scriptedAgent } from '../src/index.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 import { type RelayDouble, startRelayDouble } from '../src/conformance/relay-double.ts';
 
 export function house() {

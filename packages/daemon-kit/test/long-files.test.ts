@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import type { Item } from '@relay/protocol';
 import { type Change, type NewItem, type Store, openStore } from '../src/store.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openQuestions } from '../src/questions.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { type Item, type Operation, applyOperations, isPlain, mergeItems } from '@relay/protocol';
 import { type Change, type Store, openStore } from '../src/store.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

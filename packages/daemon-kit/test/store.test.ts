@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync } fro
 import { join } from 'node:path';
 import type { HistoryMessage } from '../src/history.ts';
 import { openStore } from '../src/store.ts';
-import { temporaryFolders } from './folders.ts';
+import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());

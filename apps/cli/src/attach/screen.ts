@@ -2,8 +2,8 @@
  * A scrolling conversation with a few redrawn last lines. Finished lines belong to the terminal: the screen never changes anything above
  * the last lines, and does not use the alternate screen.
  */
+import type { Terminal } from '@relay/machine';
 import { widthOf } from '../show/text.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface Screen {
   /** Prints text into the scrollback. An unfinished last line stays among the redrawn lines. */

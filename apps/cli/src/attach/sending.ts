@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { DeskChoice, Prompt } from '@relay/protocol';
-import { pause } from '../clock.ts';
-import { Failure, exitCodes } from '../failure.ts';
+import { pause } from '@relay/client';
+import { Failure } from '@relay/machine';
+import { exitCodes } from '../failure.ts';
 import type { Relay } from '../relay.ts';
 import type { Editor } from './editor.ts';
 

@@ -1,12 +1,13 @@
 /** `relay acp-token`: manages the tokens that ACP clients on phones and in browsers use to reach a device. */
 import type { Command } from 'commander';
 import { type AcpScope, acpScopes } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { type Run, addCommand } from './add-command.ts';
 import { contextOf } from './context.ts';
 

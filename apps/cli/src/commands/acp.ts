@@ -1,12 +1,13 @@
 /** `relay acp`: an agent of the Agent Client Protocol on standard input and output. Standard output carries only the protocol. */
 import { type Device as AcpDevice, type Mapping, deviceFor, ndJsonStream, serveAcp } from '@relay/acp';
 import { type Device, limits } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findDevice } from '../naming.ts';
 import { streamFailureOf } from '../refusals.ts';
 import { type Relay, clientOf } from '../relay.ts';
 import { oneLine } from '../show/text.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
 export interface AcpOptions extends CommonOptions {

@@ -1,8 +1,9 @@
 /** `relay account activity`: lists the actions in the user's name, newest first. */
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 const maxEntries = 10_000;

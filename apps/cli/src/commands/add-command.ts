@@ -1,6 +1,6 @@
 /** The common options of all commands, their examples, and how commands run. */
 import type { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@relay/machine';
 
 /** The work of a command: takes typed arguments, options and the terminal, and returns the exit code. No exit code means success. */
 type Work<Given extends unknown[]> = (...given: [...Given, Terminal]) => Promise<number> | Promise<void>;

@@ -1,6 +1,7 @@
 /** `--at`, `--in` and `--at-reset`: the time to send a message. Times use this computer's clock and zone. */
 import { type Session, limits } from '@relay/protocol';
-import { Failure, usage } from '../failure.ts';
+import { Failure } from '@relay/machine';
+import { usage } from '../failure.ts';
 
 export interface TimeOptions {
   at?: string;

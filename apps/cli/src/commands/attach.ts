@@ -1,11 +1,13 @@
 /** `relay attach`: opens a session in a terminal. The session stays on its machine, and leaving stops nothing. */
 import { hostname } from 'node:os';
 import type { Prompt, Session } from '@relay/protocol';
+import { type Terminal, Failure } from '@relay/machine';
 import { createEditor } from '../attach/editor.ts';
 import { deskWays, footerOf, isWorking, mostSubjectLines, subjectLines } from '../attach/footer.ts';
 import { createScreen } from '../attach/screen.ts';
 import { createSending } from '../attach/sending.ts';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { exitCodes, usage } from '../failure.ts';
+import { untilInterrupted } from '../interruption.ts';
 import { type SessionEvent, follow } from '../follow.ts';
 import { findSession, nameOf } from '../naming.ts';
 import { patient } from '../patience.ts';
@@ -13,7 +15,6 @@ import { type Relay, allSessions } from '../relay.ts';
 import { createItemsView } from '../show/items.ts';
 import { questionsOf } from '../show/question.ts';
 import { oneLine } from '../show/text.ts';
-import { type Terminal, untilInterrupted } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 import { compare, comparedText } from './diff.ts';
 import type { ReadingOptions } from './messages.ts';

@@ -1,9 +1,10 @@
 /** `relay rename`, `relay archive` and `relay delete`: change a session's title, hide it from lists, or delete it. */
 import { limits } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { fitted, oneLine } from '../show/text.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { isConfirmed } from './confirm.ts';
 import { contextOf, jsonLine } from './context.ts';
 

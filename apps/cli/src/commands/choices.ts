@@ -1,9 +1,9 @@
 /** `--set id=value`: settings of a message. A mode that never asks needs the machine's name as confirmation, or `--without-asking`. */
 import type { Device, MessageSetting, Setting } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import type { Relay } from '../relay.ts';
 import { oneLine } from '../show/text.ts';
-import type { Terminal } from '../terminal.ts';
 
 export interface ChoiceOptions {
   /** `id=value`. */
@@ -35,7 +35,7 @@ export async function confirmDanger(
     `${oneLine(option.name)}: the agent changes any file and runs any command on ${machine} without asking.\n`,
   );
   const typed = await terminal.ask('Type the name of the machine to turn it on: ');
-  if (typed.trim() !== machine) throw usage('This is not the name of the machine. Nothing was changed.');
+  if (typed?.trim() !== machine) throw usage('This is not the name of the machine. Nothing was changed.');
 }
 
 /** Confirms the settings of a new session of this agent. A machine that does not respond marks no setting as dangerous. */

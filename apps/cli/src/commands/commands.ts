@@ -1,7 +1,8 @@
 /** `relay commands`: lists the slash commands of a session's agent. */
+import type { Terminal } from '@relay/machine';
 import { findSessionId } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 export async function commandsCommand(typedSession: string, options: CommonOptions, terminal: Terminal): Promise<void> {

@@ -1,6 +1,6 @@
 /** Asks for confirmation before data is lost. */
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
-import type { Terminal } from '../terminal.ts';
 
 /** Returns true if the user agrees or passed `--yes`. `action` follows "to". @throws Failure BAD_USAGE if no terminal is attached */
 export async function isConfirmed(
@@ -11,7 +11,7 @@ export async function isConfirmed(
 ): Promise<boolean> {
   if (yes) return true;
   if (!terminal.inIsScreen) throw usage(`Add --yes to ${action}: there is no terminal to confirm it in.`);
-  if (/^y(es)?$/i.test(await terminal.ask(`${question} [y/N] `))) return true;
+  if (/^\s*y(es)?\s*$/i.test((await terminal.ask(`${question} [y/N] `)) ?? '')) return true;
   terminal.err('Nothing was changed.\n');
   return false;
 }

@@ -1,11 +1,11 @@
 /** The context of a command that calls a relay: the address, the sign-in, and the output of the result. */
+import { type Terminal, reasonOf } from '@relay/machine';
 import { currentAddress } from '../address.ts';
-import { reasonOf } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { type Home, homeOf } from '../home.ts';
 import { type Relay, relayOf } from '../relay.ts';
 import { type Access, createAccess } from '../sign-in/access.ts';
 import { type Style, styleOf } from '../show/style.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 
 export interface Context {
   terminal: Terminal;

@@ -1,6 +1,6 @@
 /** Declares the commands that list and start sessions, and send to them. */
 import type { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@relay/machine';
 import type { AcpOptions } from './acp.ts';
 import { type Run, addCommand } from './add-command.ts';
 import { foldersCommand } from './folders.ts';

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { type DeskState, parseSessionId } from '@relay/protocol';
-import { Failure, exitCodes } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findSession } from '../naming.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
 interface DeskOptions extends CommonOptions {

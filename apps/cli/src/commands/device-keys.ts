@@ -1,11 +1,12 @@
 /** `relay devices invite`, `keys` and `revoke-key`: manage registration keys, which let machines register unattended. */
 import type { Command } from 'commander';
 import { deviceKeyTtl, deviceKeyUses } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { type Run, addCommand } from './add-command.ts';
 import { contextOf } from './context.ts';
 

@@ -1,12 +1,13 @@
 /** `relay devices` and its subcommands: the machines of this account. */
 import { type Device, limits } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { paintOf } from '../show/style.ts';
 import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { isConfirmed } from './confirm.ts';
 import { contextOf } from './context.ts';
 

@@ -1,13 +1,14 @@
 /** `relay diff`, `relay files` and `relay cat`: show a session's changes and files, from its machine. */
 import type { Change, ChangeScope, FileDiff } from '@relay/protocol';
 import { patchOf } from '@relay/protocol/plain';
-import { Failure, exitCodes } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findSessionId } from '../naming.ts';
 import type { Relay } from '../relay.ts';
 import { diffText } from '../show/diff.ts';
 import type { Style } from '../show/style.ts';
 import { oneLine, plain } from '../show/text.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 import { listSentFiles } from './session-files.ts';
 

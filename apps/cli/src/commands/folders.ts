@@ -1,9 +1,10 @@
 /** `relay folders`: lists the recent folders of a device's sessions, or the folders inside a given folder. */
+import type { Terminal } from '@relay/machine';
 import { findDevice } from '../naming.ts';
 import { tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 export async function foldersCommand(

@@ -1,12 +1,12 @@
 /** Prints a live conversation, and turns its outcome into an exit code. */
 import type { SentMessage, Task } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { exitCodes } from '../failure.ts';
 import { type FollowWish, type SessionEvent, follow, hasEnded } from '../follow.ts';
 import { findSessionId } from '../naming.ts';
 import { listening } from '../patience.ts';
 import { type ConversationWish, createConversationView } from '../show/conversation-view.ts';
 import { oneLine } from '../show/text.ts';
-import type { Terminal } from '../terminal.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 import type { SendingOptions } from './message.ts';
 import { type ReadingOptions, linesOf } from './messages.ts';

@@ -2,7 +2,8 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { limits } from '@relay/protocol';
-import { reasonOf, systemCode, usage } from '../failure.ts';
+import { reasonOf, systemCode } from '@relay/machine';
+import { usage } from '../failure.ts';
 import { oneLine } from '../show/text.ts';
 
 export interface ImageOptions {

@@ -1,14 +1,15 @@
 /** `relay inbox` and its subcommands: items that need the user, across machines. */
 import { InboxCopy } from '@relay/client';
 import { type Inbox, type InboxCounts, type InboxItem, type InboxKind, inboxKinds } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { happenings } from '../happenings.ts';
 import { listening } from '../patience.ts';
 import type { Relay } from '../relay.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf, jsonLine } from './context.ts';
 
 interface InboxOptions extends CommonOptions {

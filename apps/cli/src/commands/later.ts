@@ -1,8 +1,9 @@
 /** `relay later`: lists the scheduled messages of all sessions. */
+import type { Terminal } from '@relay/machine';
 import { nameOf } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 import { shortTaskId } from './queue.ts';
 

@@ -1,14 +1,16 @@
 /** `relay login`: signs in through the browser, or stores an access token of another issuer. */
 import { spawn } from 'node:child_process';
+import type { Terminal } from '@relay/machine';
 import { chosenAddress, localRelay, refuseClear } from '../address.ts';
-import { usage } from '../failure.ts';
-import { homeOf, makePrivateFolder } from '../home.ts';
+import { readInput, usage } from '../failure.ts';
+import { homeOf, makeHome } from '../home.ts';
 import { type Profile, changingProfiles, putProfile, readProfiles } from '../profiles.ts';
 import { relayOf } from '../relay.ts';
 import type { Access } from '../sign-in/access.ts';
 import { signInWithBrowser } from '../sign-in/browser-flow.ts';
 import { expiryOf } from '../sign-in/token-text.ts';
-import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
+import { untilInterrupted } from '../interruption.ts';
 import { speech } from './context.ts';
 
 interface LoginOptions extends CommonOptions {
@@ -27,7 +29,7 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   const url = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url ?? localRelay;
   refuseClear(url, options.insecure ?? false, 'add --insecure');
   // Check the folder before the sign-in: tokens that cannot be stored would be lost.
-  makePrivateFolder(home.folder);
+  makeHome(home);
   const tokens =
     options.token === undefined ? await fromBrowser(url, options, terminal) : await fromToken(options.token, terminal);
 
@@ -71,7 +73,7 @@ async function fromBrowser(url: string, options: LoginOptions, terminal: Termina
 }
 
 async function fromToken(given: string, terminal: Terminal): Promise<Tokens> {
-  const accessToken = (given === '-' ? await terminal.readInput(maxTokenBytes) : given).trim();
+  const accessToken = (given === '-' ? await readInput(terminal, maxTokenBytes) : given).trim();
   if (!/^[\x21-\x7e]+$/.test(accessToken))
     throw usage('--token must be an access token; "-" reads it from standard input.');
   const expiresAt = expiryOf(accessToken);

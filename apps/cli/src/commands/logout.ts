@@ -1,10 +1,12 @@
 /** `relay logout`: revokes the sign-in at the relay and deletes it here. */
+import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import { currentAddress } from '../address.ts';
-import { Failure, exitCodes, reasonOf } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
+import { uninterrupted } from '../interruption.ts';
 import { homeOf } from '../home.ts';
 import { changingProfiles, forgetProfile, profileOf } from '../profiles.ts';
 import { revoke } from '../sign-in/renew.ts';
-import { type CommonOptions, type Terminal, uninterrupted } from '../terminal.ts';
 import { speech } from './context.ts';
 
 interface LogoutOptions extends CommonOptions {

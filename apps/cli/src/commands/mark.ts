@@ -1,8 +1,9 @@
 /** `relay read`, `unread`, `pin`, `unpin`: mark a session on all devices of its user. */
 import type { Session } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { findSessionId, nameOf } from '../naming.ts';
 import type { Relay } from '../relay.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 type Mark = (relay: Relay, id: string) => Promise<Session>;

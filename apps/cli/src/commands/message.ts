@@ -1,8 +1,8 @@
 /** The text of a message from the command line or standard input, and the options of commands that send messages. */
 import { randomUUID } from 'node:crypto';
 import { type DeskChoice, deskChoices, limits } from '@relay/protocol';
-import { usage } from '../failure.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@relay/machine';
+import { usage, readInput } from '../failure.ts';
 import type { ChoiceOptions } from './choices.ts';
 import type { ImageOptions } from './images.ts';
 import type { FileOptions } from './sent-files.ts';
@@ -30,7 +30,7 @@ export function deskChoiceOf({ desk }: SendingOptions): { desk?: DeskChoice } {
 export async function messageOf(typed: string | undefined, terminal: Terminal): Promise<string> {
   if (typed === undefined && terminal.inIsScreen) throw usage('Give a message, or "-" to read it from standard input.');
   const isPiped = typed === undefined || typed === '-';
-  const text = isPiped ? (await terminal.readInput(limits.messageBytes + 2)).replace(/\r?\n$/, '') : typed;
+  const text = isPiped ? (await readInput(terminal, limits.messageBytes + 2)).replace(/\r?\n$/, '') : typed;
   if (text.trim() === '') throw usage('The message is empty.');
   if (Buffer.byteLength(text) > limits.messageBytes) {
     throw usage(`The message is ${Buffer.byteLength(text)} bytes long; the limit is ${limits.messageBytes}.`);

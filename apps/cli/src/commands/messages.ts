@@ -1,10 +1,11 @@
 /** `relay messages`: prints one page of a session's messages, and exits. */
 import { isItem, limits } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { wholeOutputs } from '../whole-output.ts';
 import { createItemsView } from '../show/items.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf, jsonLine } from './context.ts';
 
 export interface ReadingOptions extends CommonOptions {

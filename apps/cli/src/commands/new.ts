@@ -1,10 +1,10 @@
 /** `relay new`: starts a session on a device with a first message. */
+import type { Terminal } from '@relay/machine';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice, nameOf } from '../naming.ts';
 import { isReplay } from '../relay.ts';
 import { clockTime } from '../show/times.ts';
 import { oneLine } from '../show/text.ts';
-import type { Terminal } from '../terminal.ts';
 import { timeOf } from './at-time.ts';
 import { choicesOf, confirmChoices } from './choices.ts';
 import { contextOf } from './context.ts';

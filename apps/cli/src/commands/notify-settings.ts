@@ -7,12 +7,13 @@ import {
   chosenCauses,
   weekdays,
 } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 import { isOneOf, levelsOf } from './notify.ts';
 

@@ -7,12 +7,13 @@ import {
   notifyLevels,
   subscriptionDetails,
 } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import type { Relay } from '../relay.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
 interface NotifyAddOptions extends CommonOptions {

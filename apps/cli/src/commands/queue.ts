@@ -1,11 +1,12 @@
 /** `relay queue`: lists the queued messages of a session, and edits, moves or withdraws one, or withdraws all. */
 import type { ChangeQueued, QueuedTask, SessionQueue } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findSessionId } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { ago, clockTime } from '../show/times.ts';
 import { timeOf } from './at-time.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 import { messageOf } from './message.ts';
 

@@ -1,12 +1,13 @@
 /** `relay schedule`: messages that repeat. */
 import type { Schedule, ScheduleRun } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findDevice, findSession, nameOf } from '../naming.ts';
 import type { Relay } from '../relay.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type ChoiceOptions, choicesOf, confirmChoices } from './choices.ts';
 import { type Context, contextOf } from './context.ts';
 import { messageOf } from './message.ts';

@@ -1,11 +1,11 @@
 /** `relay send` and `relay answer`: send a message into a session, at most once. */
 import { type AnswerPrompt, type MessageSetting, type Prompt, type SentMessage, parseSessionId } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { type Relay, isReplay } from '../relay.ts';
 import { clockTime } from '../show/times.ts';
 import { promptText, questionsOf } from '../show/question.ts';
-import type { Terminal } from '../terminal.ts';
 import { resetOf, timeOf } from './at-time.ts';
 import { choicesOf, confirmDanger } from './choices.ts';
 import { type Context, contextOf } from './context.ts';

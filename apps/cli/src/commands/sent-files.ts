@@ -3,7 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { newFileId } from '@relay/client';
 import { fileLimits } from '@relay/protocol';
-import { reasonOf, systemCode, usage } from '../failure.ts';
+import { reasonOf, systemCode } from '@relay/machine';
+import { usage } from '../failure.ts';
 import type { Relay } from '../relay.ts';
 import { oneLine } from '../show/text.ts';
 

@@ -2,13 +2,14 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Item, isItem, limits } from '@relay/protocol';
-import { Failure, exitCodes, systemCode } from '../failure.ts';
+import { type Terminal, Failure, systemCode } from '@relay/machine';
+import { exitCodes } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import type { Relay } from '../relay.ts';
 import { countOf, fieldsOf, listOf, sizeOf, textOf } from '../show/shape.ts';
 import { fitted, oneLine } from '../show/text.ts';
 import { clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 
 interface SessionFile {

@@ -1,12 +1,13 @@
 /** `relay sessions`: lists the conversations of this account, newest first. */
 import { type Session, type SessionStatus, sessionStatuses } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { findDevice, shortNames } from '../naming.ts';
 import { allSessions } from '../relay.ts';
 import { paintOf } from '../show/style.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { ago } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 interface SessionsOptions extends CommonOptions {

@@ -1,9 +1,10 @@
 /** `relay settings`: shows and changes the settings of a session (mode, model, …) or the defaults of a machine. */
 import type { Setting } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { findDevice, findSessionId } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { type ChoiceOptions, confirmDanger } from './choices.ts';
 import { type Context, contextOf } from './context.ts';
 

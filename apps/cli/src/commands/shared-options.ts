@@ -1,5 +1,11 @@
-/** Options shared by several session commands. */
+/** Options shared by several commands. */
 import type { Command } from 'commander';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  url?: string;
+  json?: boolean;
+}
 
 /** The option for images. */
 export const withImages = (command: Command): Command =>

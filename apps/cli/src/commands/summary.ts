@@ -1,8 +1,9 @@
 /** `relay summary` and `relay release`: summarise a session, and close the program that holds it on its machine. */
+import type { Terminal } from '@relay/machine';
 import { exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import { oneLine, plain } from '../show/text.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 export async function summaryCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {

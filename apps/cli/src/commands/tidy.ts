@@ -1,8 +1,9 @@
 /** `relay tidy`: archives or deletes all matching sessions, in as many calls as needed. */
 import type { ChangeSessions } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { isConfirmed } from './confirm.ts';
 import { contextOf } from './context.ts';
 import { statusOf } from './sessions.ts';

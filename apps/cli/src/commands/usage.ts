@@ -1,12 +1,13 @@
 /** `relay usage` and `relay context`: usage figures of a session, or of all machines by day (rules, 22). */
 import { type Device, type DeviceUsage, costIn, limitsIn, spendingLimits } from '@relay/protocol';
-import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Terminal, Failure } from '@relay/machine';
+import { exitCodes, usage } from '../failure.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { findSessionId } from '../naming.ts';
 import { costText, money, numberText, sumOf } from '../show/figures.ts';
 import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { clockTime } from '../show/times.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 
 interface UsageOptions extends CommonOptions {

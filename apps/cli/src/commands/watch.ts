@@ -1,4 +1,5 @@
 /** `relay watch`: marks sessions for notifications and prints their events; `relay unwatch` removes the mark. */
+import type { Terminal } from '@relay/machine';
 import { usage } from '../failure.ts';
 import { type AnyFrame, type Happening, happenings } from '../happenings.ts';
 import { findSessionId, nameOf } from '../naming.ts';
@@ -7,7 +8,7 @@ import { type Wait, listening } from '../patience.ts';
 import { type Relay, allSessions } from '../relay.ts';
 import { createOverview } from '../show/overview.ts';
 import { lostText } from '../show/conversation-view.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 
 interface WatchOptions extends CommonOptions {

@@ -1,9 +1,10 @@
 /** `relay whoami`: prints the relay, the account, and the scopes of this program. */
+import type { Terminal } from '@relay/machine';
 import { exitCodes } from '../failure.ts';
 import { homeOf } from '../home.ts';
 import { readProfiles } from '../profiles.ts';
 import { listOf, shrinking, tableOf } from '../show/table.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf, speech } from './context.ts';
 
 interface WhoamiOptions extends CommonOptions {

@@ -2,9 +2,10 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { deleteConfirmation } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import { exitCodes, usage } from '../failure.ts';
 import { changingProfiles, forgetProfile } from '../profiles.ts';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 /** Writes to standard output, or into a new file that only its owner can read. */
@@ -56,7 +57,7 @@ export async function deleteAccountCommand(
       `This deletes the account of ${email ?? id} at ${url} for good: its devices, sessions and messages here, and every sign-in. ` +
         'Files on your machines stay.\n',
     );
-    if ((await terminal.ask(`Type "${deleteConfirmation}" to continue: `)) !== deleteConfirmation) {
+    if ((await terminal.ask(`Type "${deleteConfirmation}" to continue: `))?.trim() !== deleteConfirmation) {
       terminal.err('Nothing was changed.\n');
       return exitCodes.failed;
     }

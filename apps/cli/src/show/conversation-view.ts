@@ -1,8 +1,8 @@
 /** A conversation on a screen: messages as paragraphs, everything else as lines between them. */
 import { type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import type { SessionEvent } from '../follow.ts';
 import { nameOf } from '../naming.ts';
-import type { Terminal } from '../terminal.ts';
 import { createItemsView } from './items.ts';
 import { promptText, questionsOf } from './question.ts';
 import { paintOf, styleOf } from './style.ts';

@@ -1,9 +1,9 @@
 /** All events, one line each: the machine, the session, and the event. */
 import { isOutdated } from '@relay/client';
 import type { Device, Prompt, Session } from '@relay/protocol';
+import type { Terminal } from '@relay/machine';
 import type { AnyFrame } from '../happenings.ts';
 import { nameOf } from '../naming.ts';
-import type { Terminal } from '../terminal.ts';
 import { createRecentItems } from '../recent-items.ts';
 import { itemLine } from './item.ts';
 import { questionsOf } from './question.ts';

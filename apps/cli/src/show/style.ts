@@ -1,5 +1,5 @@
 /** Colours, on a terminal and unless NO_COLOR is set (no-color.org). */
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@relay/machine';
 import { entryOf } from './shape.ts';
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';

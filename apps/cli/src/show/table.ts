@@ -1,5 +1,5 @@
 /** Formats rows of text as columns. On a narrow screen the widest shrinkable column shrinks. */
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '@relay/machine';
 import { type Paint, styleOf } from './style.ts';
 import { fitted, oneLine, widthOf } from './text.ts';
 

@@ -2,11 +2,12 @@
  * The access token for the next request, renewed before it expires or after it was refused. A new refresh token is on disk before
  * the new access token is used; several processes share one sign-in.
  */
+import { Failure } from '@relay/machine';
 import { refuseClear } from '../address.ts';
-import { Failure, exitCodes } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
+import { uninterrupted } from '../interruption.ts';
 import type { Home } from '../home.ts';
 import { type Profile, changingProfiles, profileOf, renewProfile } from '../profiles.ts';
-import { uninterrupted } from '../terminal.ts';
 import { renew, signInAgain } from './renew.ts';
 import { expiryOf } from './token-text.ts';
 

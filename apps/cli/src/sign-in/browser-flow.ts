@@ -3,7 +3,8 @@
  * (RFC 8252, RFC 7636, RFC 9207). Calls only the relay; the caller provides the user interface.
  */
 import * as oauth from 'oauth4webapi';
-import { Failure, exitCodes, reasonOf } from '../failure.ts';
+import { Failure, reasonOf } from '@relay/machine';
+import { exitCodes } from '../failure.ts';
 import type { Profile } from '../profiles.ts';
 import { answerOf, client, clientId, discover, refusalOf, requestOptions } from './issuer.ts';
 import { type Loopback, listenForAnswer } from './loopback.ts';

@@ -4,8 +4,8 @@
  */
 import { retryAfterMs } from '@relay/protocol';
 import * as oauth from 'oauth4webapi';
-import { Failure, exitCodes, notARelay, reasonOf, unreachable } from '../failure.ts';
-import { exchange } from '../http.ts';
+import { Failure, fetchWithin, reasonOf } from '@relay/machine';
+import { exitCodes, notARelay, unreachable } from '../failure.ts';
 
 export const clientId = 'relay-cli';
 export const client: oauth.Client = { client_id: clientId };
@@ -14,11 +14,8 @@ const requestTimeoutMs = 15_000;
 /** Allows plain http only if the relay's address uses it. */
 export const requestOptions = (url: string) => ({
   [oauth.allowInsecureRequests]: url.startsWith('http:'),
-  [oauth.customFetch]: send,
+  [oauth.customFetch]: fetchWithin(requestTimeoutMs),
 });
-
-const send = (url: string, { method, headers, body }: oauth.CustomFetchOptions<string, URLSearchParams | undefined>) =>
-  exchange(new URL(url), { method, headers, body: body?.toString(), timeoutMs: requestTimeoutMs });
 
 /**
  * Returns the answer of the sign-in. Throws a temporary Failure if there is no answer, or the relay has a server error: the credential

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Failure, reasonOf, systemCode, usage } from '../failure.ts';
+import { Failure, reasonOf, systemCode } from '@relay/machine';
+import { usage } from '../failure.ts';
 
 export interface Loopback {
   redirectUri: string;

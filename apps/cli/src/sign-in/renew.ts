@@ -1,6 +1,7 @@
 /** Renews and revokes the tokens of a sign-in in the browser. Calls the relay's sign-in; accesses no file. */
 import * as oauth from 'oauth4webapi';
-import { Failure, exitCodes, reasonOf } from '../failure.ts';
+import { Failure, reasonOf } from '@relay/machine';
+import { exitCodes } from '../failure.ts';
 import type { Profile } from '../profiles.ts';
 import { expiry } from './browser-flow.ts';
 import { answerOf, client, refusalOf, requestOptions } from './issuer.ts';

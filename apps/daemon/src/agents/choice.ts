@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import {
   type Agent,
-  Failure,
   type Log,
   type Outside,
   exitCodes,
@@ -12,6 +11,7 @@ import {
   readScript,
   scriptedAgent,
 } from '@relay/daemon-kit';
+import { Failure, homeFolder, xdgFolder } from '@relay/machine';
 import type { AgentChoice, Config, DeskMode } from '../config.ts';
 import { type Home, homeOf } from '../home.ts';
 import { acpAgent } from './acp/agent.ts';
@@ -147,10 +147,13 @@ export function rulesOf(
   };
 }
 
-function foldersOfKeys({ HOME, XDG_CONFIG_HOME: xdg, RELAY_CLI_CONFIG_DIR: cli }: NodeJS.ProcessEnv): string[] {
-  const home = HOME || homedir();
-  const configs = xdg?.startsWith('/') ? xdg : join(home, '.config');
-  return [join(home, '.ssh'), join(configs, 'relay'), ...(cli ? [resolve(cli)] : [])];
+function foldersOfKeys(env: NodeJS.ProcessEnv): string[] {
+  const { RELAY_CLI_CONFIG_DIR: cli } = env;
+  return [
+    join(homeFolder(env), '.ssh'),
+    join(xdgFolder(env, 'XDG_CONFIG_HOME'), 'relay'),
+    ...(cli ? [resolve(cli)] : []),
+  ];
 }
 
 interface AgentPlace {

@@ -10,15 +10,14 @@ import {
   fieldBytes,
   fill,
   outputStream,
-  reasonOf,
   type RunningTurn,
   settledWithin,
   systemClock,
-  systemCode,
   tail,
   type Turn,
   type TurnReport,
 } from '@relay/daemon-kit';
+import { reasonOf, systemCode } from '@relay/machine';
 import { agentEnvironment } from './environment.ts';
 import { findProgram, startable } from './programs.ts';
 import { type ProjectRules, projectFolder } from './project.ts';

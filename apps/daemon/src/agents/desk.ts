@@ -2,8 +2,8 @@
  * Sessions of an agent that were started locally: from its files where there is a reader, else from its own list, and always only
  * the ones inside the folders that the user allowed.
  */
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { homeFolder } from '@relay/machine';
 import { type Clock, type Holders, type Log, type Outside, systemClock } from '@relay/daemon-kit';
 import type { AcpAgent } from './acp/agent.ts';
 import { type ListingTimings, listedSessions } from './acp/listing.ts';
@@ -38,7 +38,7 @@ export function deskOf({
 }
 
 function placed(path: string, env: NodeJS.ProcessEnv): string {
-  const home = env.HOME ?? homedir();
+  const home = homeFolder(env);
   const data = env.XDG_DATA_HOME && isAbsolute(env.XDG_DATA_HOME) ? env.XDG_DATA_HOME : join(home, '.local', 'share');
   return path.replace('{home}', home).replace('{data}', data);
 }

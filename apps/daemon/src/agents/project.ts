@@ -2,7 +2,7 @@
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { reasonOf, systemCode } from '@relay/daemon-kit';
+import { reasonOf, systemCode } from '@relay/machine';
 
 export interface ProjectRules {
   /** Where turns without a project path run. */

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFolder, replaceOwnerFile } from '@relay/daemon-kit';
+import { makePrivateFolder } from '@relay/daemon-kit';
+import { replaceOwnerFile } from '@relay/machine';
 import type { ProjectRules } from '../agents/project.ts';
 import type { Found } from './compare.ts';
 import { readHead } from './safe-files.ts';

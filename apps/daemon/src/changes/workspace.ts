@@ -1,6 +1,7 @@
 /** The files of sessions, read for people who look at them in an app. Nothing here writes into a project (rules, 25). */
 import { type Change, type ChangeScope, changeLimits } from '@relay/protocol';
-import { FilesRefused, type Log, type SessionPlace, type Workspace, reasonOf } from '@relay/daemon-kit';
+import { FilesRefused, type Log, type SessionPlace, type Workspace } from '@relay/daemon-kit';
+import { reasonOf } from '@relay/machine';
 import type { ProjectRules } from '../agents/project.ts';
 import { type Base, type Opened, basesOf } from './bases.ts';
 import { type Found, blobOf, changesSince, sizesOf } from './compare.ts';

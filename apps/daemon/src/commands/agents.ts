@@ -1,8 +1,9 @@
 /** `relay-daemon agents`: lists the known agents, whether they are installed here, and their versions. */
+import type { Terminal } from '@relay/machine';
 import { type Preset, installCommand, presets, testedVersion, versionOf } from '../agents/acp/presets.ts';
 import { findProgram } from '../agents/programs.ts';
 import { exitCodes } from '@relay/daemon-kit';
-import type { CommonOptions, Terminal } from './terminal.ts';
+import type { CommonOptions } from './place-options.ts';
 
 interface FoundAgent {
   preset: Preset;

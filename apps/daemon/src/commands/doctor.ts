@@ -1,7 +1,8 @@
 /** `relay-daemon doctor`: checks everything that an agent needs to answer, and gives advice for each problem. */
 import { randomBytes } from 'node:crypto';
-import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
+import { exitCodes } from '@relay/daemon-kit';
 import { isStripped, strippedAdvice } from '@relay/protocol';
+import { type Terminal, exchange, reasonOf } from '@relay/machine';
 import { installCommand, testedVersion, versionOf } from '../agents/acp/presets.ts';
 import { probeAgent } from '../agents/acp/probe.ts';
 import { choiceOfConfig, launchOf, rulesOf } from '../agents/choice.ts';
@@ -11,7 +12,7 @@ import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
 import { runningOn } from '../lock.ts';
 import { installedService } from '../service/service.ts';
-import type { CommonOptions, Terminal } from './terminal.ts';
+import type { CommonOptions } from './place-options.ts';
 
 interface Finding {
   /** `bad` keeps the daemon or its agent from working. */
@@ -99,14 +100,13 @@ function serviceFinding(env: NodeJS.ProcessEnv): Finding {
 
 async function relayFindings(server: string): Promise<Finding[]> {
   try {
-    const asked = { method: 'GET', timeoutMs: healthTimeoutMs };
-    const { status, headers, text } = await exchange(`${server}/health`, asked);
-    const found = versionIn(text);
+    const { status, headers, body } = await exchange(`${server}/health`, { timeoutMs: healthTimeoutMs });
+    const found = versionIn(body.toString('utf8'));
     if (found === undefined)
       return [bad('Relay', `${server} does not answer like a relay (${status})`, 'Is --server right?')];
     const version = found === '' ? '' : `, version ${found.slice(0, 40)}`;
     const findings = [good('Relay', `${server} answers${version}`), await socketFinding(server)];
-    const aheadMs = Date.now() - Date.parse(headers.date ?? '');
+    const aheadMs = Date.now() - Date.parse(headers.get('date') ?? '');
     if (Math.abs(aheadMs) > clockToleranceMs) {
       const minutes = Math.round(Math.abs(aheadMs) / 60_000);
       const says = `this machine is ${minutes} min ${aheadMs > 0 ? 'ahead of' : 'behind'} the relay`;
@@ -128,7 +128,7 @@ async function socketFinding(server: string): Promise<Finding> {
     'Sec-WebSocket-Version': '13',
     'Sec-WebSocket-Key': key,
   };
-  const asked = { method: 'GET', headers, timeoutMs: healthTimeoutMs };
+  const asked = { headers, timeoutMs: healthTimeoutMs };
   const { status } = await exchange(`${server}/ws/daemon`, asked).catch(() => ({ status: 0 }));
   if (status === 0) return bad('WebSocket', `the upgrade request got no answer; ${strippedAdvice}`);
   if (status === 426 || isStripped(status))

@@ -1,6 +1,14 @@
 /** Options about where and how agents work: kept at `register`, or given for one run of `up`. */
-import { Failure, type TranscriptSettings, exitCodes } from '@relay/daemon-kit';
+import { type TranscriptSettings, exitCodes } from '@relay/daemon-kit';
+import { Failure } from '@relay/machine';
 import { type Config, type DeskMode, type FilesLevel, deskModes, isAgentCount } from '../config.ts';
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  home?: string;
+  json?: boolean;
+  profile?: string;
+}
 
 export interface PlaceOptions {
   allow?: string[];

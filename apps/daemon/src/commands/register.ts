@@ -2,24 +2,17 @@
 import { hostname as thisHost } from 'node:os';
 import { resolve } from 'node:path';
 import { renderUnicodeCompact } from 'uqr';
+import { type Terminal, Failure } from '@relay/machine';
 import { type ChoiceOptions, choiceOf, furtherOf } from '../agents/choice.ts';
 import { presetOf } from '../agents/acp/presets.ts';
 import { fromHome } from '../agents/project.ts';
 import { agentTypePattern, limits, travelsInClear } from '@relay/protocol';
-import {
-  createApi,
-  exitCodes,
-  Failure,
-  makePrivateFolder,
-  register,
-  serverAddress,
-  systemClock,
-} from '@relay/daemon-kit';
-import { refuseClear } from '../insecure.ts';
-import { type AgentChoice, readConfig, writeConfig } from '../config.ts';
+import { createApi, exitCodes, makePrivateFolder, register, serverAddress, systemClock } from '@relay/daemon-kit';
+import { type AgentChoice, readConfig, writeConfig, refuseClear } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
 import {
+  type CommonOptions,
   type FileOptions,
   type PlaceOptions,
   type TellOptions,
@@ -29,7 +22,6 @@ import {
   filesSentence,
   tellingOf,
 } from './place-options.ts';
-import type { CommonOptions, Terminal } from './terminal.ts';
 
 interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions, FileOptions {
   server: string;
@@ -80,7 +72,7 @@ export async function registerCommand(
       if (options.json) say({ event: 'code', link, user_code: userCode, expires_in: expiresInMs / 1000 });
       else {
         terminal.out(`Open this link in a browser and confirm the code:\n\n    ${link}\n\n    ${userCode}\n\n`);
-        if (options.qr ?? terminal.isScreen) terminal.out(`${renderUnicodeCompact(link, { border: 2 })}\n`);
+        if (options.qr ?? terminal.errIsScreen) terminal.out(`${renderUnicodeCompact(link, { border: 2 })}\n`);
       }
     },
     onWait: (remainingMs, problem) => (waits || problem !== undefined) && progress.waiting(remainingMs, problem),
@@ -160,7 +152,7 @@ function checkDevice({ hostname, agentType, name }: { hostname: string; agentTyp
 }
 
 /** On a screen one line that counts down, elsewhere a dot per poll; with --json nothing but problems. */
-function progressOn({ err, overwrite, isScreen }: Terminal, json: boolean) {
+function progressOn({ err, overwrite, errIsScreen }: Terminal, json: boolean) {
   let open = false;
   let printed: string | undefined;
   const breakLine = () => {
@@ -177,7 +169,7 @@ function progressOn({ err, overwrite, isScreen }: Terminal, json: boolean) {
       if (json) return;
       const seconds = Math.round(remainingMs / 1000);
       const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-      if (isScreen) overwrite(`Waiting for confirmation, ${left} left … `);
+      if (errIsScreen) overwrite(`Waiting for confirmation, ${left} left … `);
       else err(open ? '.' : 'Waiting for confirmation …');
       open = true;
     },

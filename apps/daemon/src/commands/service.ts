@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure, exitCodes } from '@relay/daemon-kit';
+import { exitCodes } from '@relay/daemon-kit';
+import { type Terminal, Failure } from '@relay/machine';
 import { requireConfig } from '../config.ts';
 import { homeOf, registeredHomes } from '../home.ts';
 import { runningOn } from '../lock.ts';
@@ -15,7 +16,7 @@ import {
   serviceSystem,
   writeDefinition,
 } from '../service/service.ts';
-import type { CommonOptions, Terminal } from './terminal.ts';
+import type { CommonOptions } from './place-options.ts';
 
 const maxLogBytes = 64 * 1024 * 1024;
 /** Longer than a service manager waits before it kills a stopping daemon. */

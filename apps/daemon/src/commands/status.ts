@@ -1,11 +1,11 @@
 /** `relay-daemon status`: whether this machine is registered, whether a daemon runs, and the state of its connection. */
+import type { Terminal } from '@relay/machine';
 import { type Config, readConfig } from '../config.ts';
 import { type DaemonState, exitCodes } from '@relay/daemon-kit';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
 import { runningOn } from '../lock.ts';
 import { readState } from '../state-file.ts';
-import { filesSentence } from './place-options.ts';
-import type { CommonOptions, Terminal } from './terminal.ts';
+import { type CommonOptions, filesSentence } from './place-options.ts';
 
 /** `--profile` selects one profile; otherwise the unnamed profile comes first, then the rest. */
 export async function statusCommand(options: CommonOptions, terminal: Terminal): Promise<number> {

@@ -1,11 +1,12 @@
 /** `relay-daemon unregister`: removes this device from the relay and deletes the registration. The history stays. */
 import { existsSync, rmSync } from 'node:fs';
-import { createApi, exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
+import { createApi, exitCodes } from '@relay/daemon-kit';
+import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import { forgetConfig, requireConfig } from '../config.ts';
 import { forgetCredentials, readCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
 import { forgetState } from '../state-file.ts';
-import type { CommonOptions, Terminal } from './terminal.ts';
+import type { CommonOptions } from './place-options.ts';
 
 interface UnregisterOptions extends CommonOptions {
   force?: boolean;

@@ -6,13 +6,12 @@ import {
   type Stop,
   type TranscriptSettings,
   type Workspace,
-  Failure,
   exitCodes,
   makePrivateFolder,
   createLog,
   createDaemon,
-  reasonOf,
 } from '@relay/daemon-kit';
+import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import {
   type ChoiceOptions,
   agentOf,
@@ -26,15 +25,15 @@ import type { ProjectRules } from '../agents/project.ts';
 import { browserOf } from '../agents/folders.ts';
 import { workspaceOf } from '../changes/workspace.ts';
 import { exchangeOf } from '../exchange/exchange.ts';
-import { type AgentChoice, type Config, requireConfig } from '../config.ts';
+import { type AgentChoice, type Config, requireConfig, refuseClear } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
-import { refuseClear } from '../insecure.ts';
-import { formerLockAddress, lockAddress, takeLock } from '../lock.ts';
+import { addressOf, formerAddress, takeHome } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../files.ts';
 import { keyboardOf } from './keyboard.ts';
 import {
+  type CommonOptions,
   type FileOptions,
   type PlaceOptions,
   type TellOptions,
@@ -43,7 +42,6 @@ import {
   filesOf,
   tellingOf,
 } from './place-options.ts';
-import type { CommonOptions, Terminal } from './terminal.ts';
 
 interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions, FileOptions {
   verbose?: boolean;
@@ -128,7 +126,7 @@ async function begin(
     ...(home.profile === '' ? {} : { about: { profile: home.profile } }),
   });
   makePrivateFolder(home.stateDir);
-  const lock = await takeLock(lockAddress(home.stateDir), formerLockAddress(home.stateDir));
+  const lock = await takeHome(addressOf(home.stateDir), formerAddress(home.stateDir));
   try {
     // Only with the lock: this kills the agents that an earlier daemon left running.
     const rules = rulesOf(config, options, home, terminal.env);

@@ -20,7 +20,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileLimits } from '@relay/protocol';
-import { Failure, type FileExchange, type Log, exitCodes, numbered, reasonOf, systemCode } from '@relay/daemon-kit';
+import { type FileExchange, type Log, exitCodes, numbered } from '@relay/daemon-kit';
+import { Failure, reasonOf, systemCode } from '@relay/machine';
 import { type ProjectRules, isAllowed, projectFolder } from '../agents/project.ts';
 
 interface ExchangeOptions {

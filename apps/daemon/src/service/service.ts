@@ -1,9 +1,9 @@
 /** The daemon as a service of the user on this system: the place of its definition, and the commands that control it. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { Failure, exitCodes } from '@relay/daemon-kit';
+import { exitCodes } from '@relay/daemon-kit';
+import { Failure, homeFolder, xdgFolder } from '@relay/machine';
 import { programFile } from '../files.ts';
 import {
   type ServicePlan,
@@ -41,13 +41,11 @@ export function serviceSystem(
   stateDir: string,
   platform: NodeJS.Platform = process.platform,
 ): ServiceSystem {
-  const home = env.HOME ?? homedir();
   if (platform === 'linux') {
-    const config = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(home, '.config');
     const systemctl = (...words: string[]) => ['systemctl', '--user', ...words];
     return {
       name: 'systemd',
-      file: join(config, 'systemd', 'user', `${serviceName}.service`),
+      file: join(xdgFolder(env, 'XDG_CONFIG_HOME'), 'systemd', 'user', `${serviceName}.service`),
       definition: systemdUnit,
       // `restart`, so that a second installation runs the new definition.
       install: [systemctl('daemon-reload'), systemctl('enable', serviceName), systemctl('restart', serviceName)],
@@ -62,7 +60,7 @@ export function serviceSystem(
     };
   }
   if (platform === 'darwin') {
-    const file = join(home, 'Library', 'LaunchAgents', `${launchdLabel}.plist`);
+    const file = join(homeFolder(env), 'Library', 'LaunchAgents', `${launchdLabel}.plist`);
     const domain = `gui/${process.getuid?.() ?? 501}`;
     return {
       name: 'launchd',

@@ -8,8 +8,8 @@
  * A turn can also be just its list of steps. Texts can contain `{message}`, `{session}`, `{task}` and `{project}`.
  */
 import { fileURLToPath } from 'node:url';
-import { Failure, exitCodes, reasonOf } from '../failure.ts';
-import { readIfPresent } from '../owner-file.ts';
+import { Failure, readIfPresent, reasonOf } from '@relay/machine';
+import { exitCodes } from '../exit-codes.ts';
 
 export type Step =
   | { type: 'progress'; action: string; target?: string }

@@ -1,11 +1,11 @@
 /** The sessions whose newest state is only in this process: their open calls and texts, and the turn that runs. */
 import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, transcriptLimits } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Contents, keepingIn } from '../contents.ts';
 import { type ReadFile, keepFile } from '../file-blocks.ts';
-import { reasonOf } from '../failure.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store.ts';
 import type { Verdict } from './call-items.ts';

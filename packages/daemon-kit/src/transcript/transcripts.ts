@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, type Operation, type Question as AskedQuestion } from '@relay/protocol';
+import { reasonOf } from '@relay/machine';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Contents, type NamedFile, imageName } from '../contents.ts';
 import { type ReadFile, fileContentName } from '../file-blocks.ts';
-import { reasonOf } from '../failure.ts';
 import type { IncomingFile } from '../incoming.ts';
 import type { Log } from '../log.ts';
 import type { Change, Store, Writing } from '../store.ts';

@@ -5,7 +5,8 @@
  * A question leaves the turn open at the agent: the task settles as WAIT_FOR_USER, and the next task of the session carries the
  * answer and receives the rest of the turn.
  */
-import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf, systemClock } from '@relay/daemon-kit';
+import { type Turn, type TurnReport, type Agent, type RunningTurn, systemClock } from '@relay/daemon-kit';
+import { reasonOf } from '@relay/machine';
 import { commandAboutAsking } from './danger.ts';
 import { limitIn } from './limits.ts';
 import { createNotes } from './notes.ts';

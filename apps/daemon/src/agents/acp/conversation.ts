@@ -11,10 +11,10 @@ import {
   type Steered,
   type Turn,
   type TurnReport,
-  reasonOf,
   settledWithin,
   wordsEnd,
 } from '@relay/daemon-kit';
+import { reasonOf } from '@relay/machine';
 import { type Fields, recordOf } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';

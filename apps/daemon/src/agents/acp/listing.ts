@@ -5,15 +5,8 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type OutsideSession,
-  type Outside,
-  type PastUpdate,
-  type Log,
-  type Clock,
-  reasonOf,
-  elapsedOn,
-} from '@relay/daemon-kit';
+import { type OutsideSession, type Outside, type PastUpdate, type Log, type Clock, elapsedOn } from '@relay/daemon-kit';
+import { reasonOf } from '@relay/machine';
 import type { AcpAgent } from './agent.ts';
 import { type Fields, wordsOf } from './content.ts';
 import type { AgentAbilities, AgentProcess } from './process.ts';

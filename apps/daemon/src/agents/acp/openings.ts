@@ -1,13 +1,6 @@
 /** The opening of a conversation at its agent, new or again, with the mode and the settings that it is to have. */
-import {
-  type Opened,
-  type Opening,
-  SettingNotApplied,
-  type Turn,
-  reasonOf,
-  silentLog,
-  unusableId,
-} from '@relay/daemon-kit';
+import { type Opened, type Opening, SettingNotApplied, type Turn, silentLog, unusableId } from '@relay/daemon-kit';
+import { reasonOf } from '@relay/machine';
 import { isNativeId } from '@relay/protocol';
 import { projectFolder } from '../project.ts';
 import type { Conversation } from './conversation.ts';

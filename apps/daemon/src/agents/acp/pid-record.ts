@@ -1,5 +1,6 @@
 /** Records the pids of live agent processes in a file, so that the next daemon can kill the agents of a killed one. */
-import { type Log, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/daemon-kit';
+import type { Log } from '@relay/daemon-kit';
+import { readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machine';
 
 interface PidRecord {
   /** The numbers in the file when it was opened. */

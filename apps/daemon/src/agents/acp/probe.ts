@@ -2,7 +2,8 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
+import { silentLog, systemClock } from '@relay/daemon-kit';
+import { reasonOf } from '@relay/machine';
 import { agentEnvironment } from '../environment.ts';
 import { acpTimings } from './options.ts';
 import { type AgentAbilities, startAgentProcess } from './process.ts';

@@ -12,7 +12,8 @@ import {
   client,
   methods,
 } from '@agentclientprotocol/sdk';
-import { type Clock, type Log, reasonOf, settledWithin, systemCode, tail } from '@relay/daemon-kit';
+import { type Clock, type Log, settledWithin, tail } from '@relay/daemon-kit';
+import { reasonOf, systemCode } from '@relay/machine';
 import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
 import { type Fields, recordOf } from './content.ts';
 import { joinHalves } from './halves.ts';

@@ -1,13 +1,13 @@
 /** Claude Code: `projects/<folder>/<session>.jsonl`. The name of the folder is lossy; the working directory is in the rows. */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { homeFolder } from '@relay/machine';
 import { cancelledUpdate, typedInTerminal } from '@relay/daemon-kit';
 import { resultOf, toolOf } from './claude-tools.ts';
 import { createTaskList } from './claude-tasks.ts';
 import { type Format, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
-const folderOf = (env: NodeJS.ProcessEnv) => env.CLAUDE_CONFIG_DIR || join(env.HOME ?? homedir(), '.claude');
+const folderOf = (env: NodeJS.ProcessEnv) => env.CLAUDE_CONFIG_DIR || join(homeFolder(env), '.claude');
 
 export const claudeFormat: Format = {
   root: (env) => join(folderOf(env), 'projects'),

@@ -1,6 +1,6 @@
 /** Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, also of `codex exec` and of sessions that a process holds locked. */
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { homeFolder } from '@relay/machine';
 import type { UsageLimit } from '@relay/protocol';
 import { cancelledUpdate } from '@relay/daemon-kit';
 import { codexLimits } from '../limits.ts';
@@ -9,7 +9,7 @@ import { type Format, type PlacedRow, type Row, chunk, filesBelow, recordOf, tex
 import { rowsBefore } from './window.ts';
 
 export const codexFormat: Format = {
-  root: (env) => join(env.CODEX_HOME || join(env.HOME ?? homedir(), '.codex'), 'sessions'),
+  root: (env) => join(env.CODEX_HOME || join(homeFolder(env), '.codex'), 'sessions'),
   depth: 3,
   isSession: (name) => name.startsWith('rollout-') && name.endsWith('.jsonl'),
   about(rows) {

@@ -1,11 +1,11 @@
 /** Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`; the folder of the project is in `.project_root` beside it. */
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { homeFolder } from '@relay/machine';
 import { type Format, type PlacedRow, calls, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const geminiFormat: Format = {
-  root: (env) => join(env.HOME ?? homedir(), '.gemini', 'tmp'),
+  root: (env) => join(homeFolder(env), '.gemini', 'tmp'),
   depth: 2,
   isSession: (name) => name.startsWith('session-') && name.endsWith('.jsonl'),
   about(rows, path) {

@@ -1,10 +1,10 @@
 /** Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`. */
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { homeFolder } from '@relay/machine';
 import { type Format, calls, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const qwenFormat: Format = {
-  root: (env) => join(env.HOME ?? homedir(), '.qwen', 'projects'),
+  root: (env) => join(homeFolder(env), '.qwen', 'projects'),
   depth: 2,
   isSession: (name) => name.endsWith('.jsonl'),
   about: (rows, path) => ({

@@ -2,8 +2,8 @@
  * The programs that have sessions of the agent open outside of this daemon, and how their terminals close (rules, chapter 24). A process
  * counts only if the record of the agent proves it: names, folders and times of files prove nothing.
  */
-import { homedir } from 'node:os';
 import { type Clock, type Ended, type Holders, elapsedOn, pause, systemClock } from '@relay/daemon-kit';
+import { homeFolder } from '@relay/machine';
 import type { Held } from '@relay/protocol';
 import type { DeskMode } from '../../config.ts';
 import type { Preset } from '../acp/presets.ts';
@@ -172,7 +172,7 @@ function commandFor(
 ): string | undefined {
   if (!words || /[\0-\x1f\x7f-\x9f]/.test(`${sessionId}${cwd}`)) return undefined;
   const command = words.map((word) => quoted(word.replace('{id}', sessionId))).join(' ');
-  return cwd === '' ? command : `cd ${pathOf(cwd, env.HOME || homedir())} && ${command}`;
+  return cwd === '' ? command : `cd ${pathOf(cwd, homeFolder(env))} && ${command}`;
 }
 
 /** A path below the home begins with `~`, which a shell expands outside of quotes only. */

@@ -3,8 +3,8 @@
  * large or from a newer agent is skipped.
  */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { homeFolder } from '@relay/machine';
 import type { Held } from '@relay/protocol';
 
 /** A program has this session open, according to its own record. Nothing of it is checked yet. */
@@ -27,11 +27,9 @@ export type RecordReader = () => HolderRecord[];
 const maxRecords = 200;
 const maxBytes = 64 * 1024;
 
-const homeIn = (env: NodeJS.ProcessEnv) => env.HOME || homedir();
-
 /** Claude Code: `sessions/<pid>.json`, rewritten with each change of its state. */
 export function claudeRecords(env: NodeJS.ProcessEnv): RecordReader {
-  const folder = join(env.CLAUDE_CONFIG_DIR || join(homeIn(env), '.claude'), 'sessions');
+  const folder = join(env.CLAUDE_CONFIG_DIR || join(homeFolder(env), '.claude'), 'sessions');
   const read = unchanged((path) => {
     const row = fieldsIn(path);
     const [sessionId, status] = [textOf(row.sessionId), textOf(row.status)];
@@ -63,7 +61,7 @@ const claudeStates: Readonly<Record<string, Held['state']>> = {
 
 /** Codex: an empty `thread-writer-locks/<id>.lock`; /proc/locks names the process that has locked it. */
 export function codexRecords(env: NodeJS.ProcessEnv): RecordReader {
-  const folder = join(env.CODEX_HOME || join(homeIn(env), '.codex'), 'thread-writer-locks');
+  const folder = join(env.CODEX_HOME || join(homeFolder(env), '.codex'), 'thread-writer-locks');
   return () => {
     const names = namesIn(folder, /^[^.].*\.lock$/);
     if (names.length === 0) return [];
@@ -82,7 +80,7 @@ export function codexRecords(env: NodeJS.ProcessEnv): RecordReader {
 
 /** Qwen Code: `<id>.runtime.json` beside the session. */
 export function qwenRecords(env: NodeJS.ProcessEnv): RecordReader {
-  const home = env.QWEN_RUNTIME_DIR || env.QWEN_HOME || join(homeIn(env), '.qwen');
+  const home = env.QWEN_RUNTIME_DIR || env.QWEN_HOME || join(homeFolder(env), '.qwen');
   const read = unchanged((path): HolderRecord | undefined => {
     const row = fieldsIn(path);
     const [sessionId, startedAt] = [textOf(row.session_id), timeOf(row.started_at)];
@@ -101,7 +99,7 @@ export function qwenRecords(env: NodeJS.ProcessEnv): RecordReader {
 
 /** Copilot CLI: `session-state/<id>/inuse.<pid>.lock`, which proves nothing but the number. */
 export function copilotRecords(env: NodeJS.ProcessEnv): RecordReader {
-  const folder = join(homeIn(env), '.copilot', 'session-state');
+  const folder = join(homeFolder(env), '.copilot', 'session-state');
   return () =>
     namesIn(folder, /./).flatMap((sessionId) =>
       namesIn(join(folder, sessionId), /^inuse\.\d+\.lock$/).map((name) => ({

@@ -4,7 +4,7 @@ import { type IncomingMessage, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, expect, it } from '@jest/globals';
-import { exchange } from '../src/http.ts';
+import { fetchWithin } from '../src/http.ts';
 
 const proxy = createServer();
 afterEach(() => {
@@ -12,12 +12,12 @@ afterEach(() => {
   proxy.close();
 });
 
-it('B7: the command line uses the proxy of HTTP_PROXY', async () => {
+it('B7: a request uses the proxy of HTTP_PROXY', async () => {
   const asked = once(proxy, 'connect') as Promise<[IncomingMessage, Duplex]>;
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   process.env.HTTP_PROXY = `http://ada:s%40fe@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const answer = exchange(new URL('http://relay.test:4000/health'), { method: 'GET', headers: {} });
+  const answer = fetchWithin()('http://relay.test:4000/health');
   const [{ url, headers }, tunnel] = await asked;
   expect(url).toBe('relay.test:4000');
   expect(headers['proxy-authorization']).toBe(`Basic ${Buffer.from('ada:s@fe').toString('base64')}`);

@@ -1,13 +1,14 @@
-/** Temporary folders, removed after the test. */
+/** Folders for one test. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** The test calls `remove` when it no longer needs the folders. */
 export function temporaryFolders() {
   const folders: string[] = [];
   return {
     make() {
-      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'relay-daemon-test-')));
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'relay-test-')));
       folders.push(folder);
       return folder;
     },
