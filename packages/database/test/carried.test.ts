@@ -1,4 +1,4 @@
-/** What triggers write beside a change, so that no reader looks it up: it is the same as a lookup finds (ADR 107). */
+/** Compares the values that triggers write into rows with a lookup (ADR 107). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { taskStates } from '@relay/protocol';
 import {

@@ -323,7 +323,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
         expect(end?.state).toBe('completed');
         return blocks.reduce((sum, some) => sum + some, 0);
       };
-      // The first turn of each makes the plans anew.
+      // The first turn of each makes the plans again.
       for (const n of [1, 2]) {
         const small = await turn('other-7', 'other-7', 'other-7-1', n);
         const large = await turn('user-1', 'many', 'k9', n);
