@@ -228,7 +228,7 @@ export const openPrompts = sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'wai
 export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
   WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
 
-/** False where the session `s` carries its last task: then all its tasks are settled (ADR 107). */
+/** False where the session `s` carries its last task: then all its tasks are settled (ADR 105). */
 export const mayHaveOpenTask = sql`s.last_task IS NULL`;
 
 /**

@@ -1,4 +1,4 @@
-/** Compares the values that triggers write into rows with a lookup (ADR 107). */
+/** Compares the values that triggers write into rows with a lookup (ADR 105). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { taskStates } from '@relay/protocol';
 import {

@@ -204,7 +204,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       INSERT INTO watched_sessions (user_id, session_key)
       SELECT 'user-1', 'k' || n FROM generate_series(1, 1000) n UNION ALL VALUES ('user-1', 'few')
       UNION ALL SELECT owner_id, key FROM sessions WHERE owner_id <> 'user-1'`;
-    // Without a version: the trigger counts them at the end of the transaction.
+    // Their version is 0: the trigger counts them at the commit.
     await database.sql.execute`
       INSERT INTO inbox_items (id, user_id, kind, session_key, subject, created_at)
       SELECT gen_random_uuid()::text, 'user-1', 'failure', 'k' || n, 't' || n, now() - n * interval '1 second' FROM generate_series(1, 1450) n

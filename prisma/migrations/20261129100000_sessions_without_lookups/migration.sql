@@ -1,4 +1,4 @@
--- A list shows the last task of each session and whether it is watched. Triggers write both to the session, so a page reads only its own rows (ADR 107).
+-- A list shows the last task of each session and whether it is watched. Triggers write both to the session, so a page reads only its own rows (ADR 105).
 -- "last_task": `{id, state, code?, automatic?}` of the newest task, or `{}`; null while a task is not settled, and in rows that are older than the
 -- column: then readers look the tasks up.
 -- compatible-with: 1.0.0

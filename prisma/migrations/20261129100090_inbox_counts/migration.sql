@@ -1,4 +1,4 @@
--- The head of an inbox carries the numbers of open items by kind and of snoozed items, so no reader counts items (ADR 107). Null: not counted yet,
+-- The head of an inbox carries the numbers of open items by kind and of snoozed items, so no reader counts items (ADR 105). Null: not counted yet,
 -- readers count. The trigger that raises the head adds each change of an item, at the end of its transaction.
 -- compatible-with: 1.0.0
 ALTER TABLE "inbox_heads" ADD COLUMN "counts" JSONB;
