@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '@relay/database';
 import { describeWith } from '../src/skipping.ts';
 import { openTestDatabase, startPostgres, wantsPostgres } from '../src/database.ts';
 import { closeIdleDatabases } from '../src/template.ts';
@@ -26,6 +25,7 @@ describe('openTestDatabase', () => {
 (wantsPostgres() ? describe.skip : describe)('an embedded test database', () => {
   afterEach(closeIdleDatabases);
 
+  type Database = Awaited<ReturnType<typeof openTestDatabase>>;
   const startOf = async ({ sql }: Database) => sql.query`SELECT pg_postmaster_start_time()::text AS start`;
   const statisticsOf = async ({ sql }: Database) => sql.query`
     SELECT tablename AS name FROM pg_stats WHERE schemaname = 'public' UNION ALL
