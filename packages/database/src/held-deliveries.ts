@@ -110,16 +110,17 @@ export async function releaseGroups(db: Db): Promise<void> {
     db,
     passedOver.map(({ id }) => id),
   );
+  // The array makes PostgreSQL find the rows that wait first, also with a plan that was made on an empty table.
   await db.sql.execute`
-    UPDATE deliveries d SET after_id = NULL,
-      state = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'suppressed' ELSE 'pending' END,
-      reason = CASE w.before WHEN 'accepted' THEN 'Another address of its group was notified.' WHEN 'suppressed' THEN w.reason ELSE d.reason END
-    FROM (
+    WITH w AS MATERIALIZED (
       SELECT o.id, COALESCE(digest.state, before.state, 'gone') AS before, before.reason FROM deliveries o
       LEFT JOIN deliveries before ON before.id = o.after_id LEFT JOIN deliveries digest ON digest.id = before.digest_id
       WHERE o.after_id IS NOT NULL
-    ) w
-    WHERE d.id = w.id AND d.state = 'pending' AND w.before NOT IN ('pending', 'sending')`;
+    )
+    UPDATE deliveries d SET after_id = NULL,
+      state = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'suppressed' ELSE 'pending' END,
+      reason = CASE w.before WHEN 'accepted' THEN 'Another address of its group was notified.' WHEN 'suppressed' THEN w.reason ELSE d.reason END
+    FROM w WHERE d.id = ANY(ARRAY(SELECT id FROM w)) AND d.id = w.id AND d.state = 'pending' AND w.before NOT IN ('pending', 'sending')`;
 }
 
 /** Everything of the person that quiet hours hold is due again `inMs` from now, with the time that it had left to be sent. */
