@@ -12,6 +12,13 @@ interface KeptDraft {
   text: string;
 }
 
+/** On the channel of the page, which does not get it back. A person can leave the page before its text is kept: then its channel is closed. */
+function publish(draft: KeptDraft, open: BroadcastChannel | undefined): void {
+  const channel = open ?? new BroadcastChannel(channelName);
+  channel.postMessage(draft);
+  if (!open) channel.close();
+}
+
 /** For `idOf`: the current id of a session that had this id before. */
 export const idToday =
   (client: Client) =>
@@ -48,7 +55,7 @@ export function useDraft(
     clearTimeout(timer.current);
     timer.current = undefined;
     void store(now.current);
-    tabs.current?.postMessage({ session, text: now.current } satisfies KeptDraft);
+    publish({ session, text: now.current }, tabs.current);
   }, [session, store]);
   useEffect(() => {
     const channel = new BroadcastChannel(channelName);
@@ -60,7 +67,10 @@ export function useDraft(
       now.current = data.text;
       setText(data.text);
     };
-    return () => channel.close();
+    return () => {
+      tabs.current = undefined;
+      channel.close();
+    };
   }, [session]);
   useEffect(() => {
     const before = keptUnder.current;
