@@ -2,8 +2,11 @@
  * Drill: the operator rotates every secret of `relay-secrets` under load (docs/operations.md, "Secrets and rotation"). It prints its
  * time and the loss.
  */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Browser, type Cluster, type Instance, refresh, signedInCli, startCluster } from '@relay/testing';
+import { Browser, type Cluster, type HaProxy, type Instance, refresh, signedInCli, startCluster } from '@relay/testing';
 import { throughHaproxy } from './doors.ts';
 import { harmOf, unharmed } from './harm.ts';
 import { loadTimes, startLoad } from './load.ts';
@@ -12,6 +15,15 @@ import { until } from './until.ts';
 import { type Database, openDatabase } from '@relay/database';
 
 const publicUrl = 'https://relay.test';
+/** The serial number of the certificate that a new connection gets. */
+async function presented({ port, certificate }: HaProxy): Promise<string> {
+  const socket = connect({ port, host: 'localhost', servername: 'localhost', ca: readFileSync(certificate) });
+  await once(socket, 'secureConnect');
+  const { serialNumber } = socket.getPeerCertificate();
+  socket.destroy();
+  return serialNumber;
+}
+
 const secret = (letter: string) => letter.repeat(40);
 const [old, next] = [secret('o'), secret('n')];
 
@@ -74,6 +86,11 @@ describe('two apis and two gateways behind HAProxy, whose secrets change under l
     // The pages call the relay at least every 31 days, which signs their cookies again.
     await replace(cluster.apis, { AUTH_SECRET: next, PUSH_SECRET: next });
     await cluster.redis.command('ACL', 'SETUSER', 'relay', '<first');
+    const certificate = await presented(cluster.haproxy!);
+    await load.fault('renew the certificate', () => cluster.haproxy!.renewCertificate());
+    await load.flows();
+    await staysSignedIn();
+    expect(await presented(cluster.haproxy!)).not.toBe(certificate);
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
 
     const clients = (await cluster.redis.command('CLIENT', 'LIST')).match(/ user=relay /g) ?? [];

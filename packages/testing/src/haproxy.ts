@@ -16,8 +16,10 @@ export interface HaProxy {
   /** `https://localhost:…`, or `http` if it is `plain`: everything at one address, chosen by path. */
   readonly url: string;
   readonly port: number;
-  /** File of the certificate that clients must trust (`NODE_EXTRA_CA_CERTS`). Of no use if it is `plain`. */
+  /** File of the authority that clients must trust (`NODE_EXTRA_CA_CERTS`). Of no use if it is `plain`. */
   readonly certificate: string;
+  /** Replaces its certificate by a new one of the same authority, as the controller of an Ingress does: by a reload. */
+  renewCertificate(): Promise<void>;
   /** Whether the instance at this port is in the rotation. */
   sends(port: number): Promise<boolean>;
   /** The processes that pass traffic on. */
@@ -77,6 +79,20 @@ ${backend('apis', 'relay-apps', apis, showsReady)}
 ${backend('gateways', 'relay-daemons', gateways, showsReady)}
 `;
 
+/** Makes an authority, and returns a function that writes a new certificate of it, with its key, to `pem`. */
+function issuer(folder: string, authority: string, pem: string): () => void {
+  const openssl = findProgram('openssl', 'openssl');
+  const [authorityKey, key, certificate] = ['authority.key', 'key.pem', 'cert.pem'].map((name) => join(folder, name));
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
+  runProgram(openssl, [...request, '-subj', '/CN=Authority', '-keyout', authorityKey!, '-out', authority]);
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const by = ['-CA', authority, '-CAkey', authorityKey!, '-addext', 'basicConstraints=CA:FALSE'];
+  return () => {
+    runProgram(openssl, [...request, ...names, ...by, '-keyout', key!, '-out', certificate!]);
+    writeFileSync(pem, readFileSync(certificate!, 'utf8') + readFileSync(key!, 'utf8'), { mode: 0o600 });
+  };
+}
+
 /** Starts it in front of these ports of the loopback address. Needs `haproxy` and `openssl`. */
 export async function startHaProxy(targets: {
   apis: readonly number[];
@@ -91,11 +107,9 @@ export async function startHaProxy(targets: {
 }): Promise<HaProxy> {
   const program = findProgram('haproxy', 'haproxy');
   const folder = mkdtempSync(join(tmpdir(), 'relay-haproxy-'));
-  const [key, certificate, pem] = [join(folder, 'key.pem'), join(folder, 'cert.pem'), join(folder, 'both.pem')];
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
-  runProgram(findProgram('openssl', 'openssl'), [...request, '-addext', names, '-keyout', key, '-out', certificate]);
-  writeFileSync(pem, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'), { mode: 0o600 });
+  const [certificate, pem] = [join(folder, 'authority.pem'), join(folder, 'both.pem')];
+  const issue = issuer(folder, certificate, pem);
+  issue();
   const port = targets.port ?? (await freePort());
   const file = join(folder, 'haproxy.cfg');
   const bind = `127.0.0.1:${port}${targets.plain ? '' : ` ssl crt ${pem} alpn http/1.1`}`;
@@ -111,6 +125,11 @@ export async function startHaProxy(targets: {
     url: `${scheme}://localhost:${port}`,
     port,
     certificate,
+    renewCertificate: async () => {
+      issue();
+      child.signal('SIGUSR2');
+      await child.wrote(/Loading success[^]*Loading success/);
+    },
     sends: async (target) => {
       const states = await (await fetch(`http://127.0.0.1:${statsPort}/;csv`)).text();
       const [head = '', ...rows] = states.split('\n').map((line) => line.split(','));
