@@ -421,6 +421,8 @@ describeWith('chromium', 'a conversation', () => {
     await tab(/^Machines/).click();
     await person.heading('Machines');
     await tab(/^Settings/).click();
+    // The second failure is waited for: without its route, a slow request would succeed and leave nothing to try again.
+    await alert.getByText('Can’t reach Relay.').waitFor();
     await person.page.unroute(settings);
     await alert.getByRole('button', { name: 'Try again' }).click();
     await person.heading('Settings');
