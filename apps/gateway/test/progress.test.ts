@@ -8,7 +8,7 @@ describe('the board of progress', () => {
   const progress = { action: 'Reading', target: '', at: new Date(0).toISOString() };
   let board: ProgressBoard;
   let shown: string[];
-  const offer = (key: string, what: string) => board.offer(key, progress, () => void shown.push(what));
+  const offer = (key: string, what: string) => board.offer({ key, taskId: key, progress }, () => void shown.push(what));
 
   beforeEach(() => {
     jest.useFakeTimers();

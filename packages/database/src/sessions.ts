@@ -203,11 +203,20 @@ export async function deleteSession(db: Db, key: string): Promise<string | undef
   return running[0]?.id;
 }
 
-/** Saves the newest progress of running sessions, many at once; skips sessions that stopped running. */
-export async function saveProgress(db: Db, entries: readonly { key: string; progress: Progress }[]): Promise<void> {
+/** The newest progress of a session, and the task that reported it. */
+export interface NewestProgress {
+  key: string;
+  taskId: string;
+  progress: Progress;
+}
+
+/** Saves the progress of many sessions. Skips a task that is over: the session can already run the next one. */
+export async function saveProgress(db: Db, entries: readonly NewestProgress[]): Promise<void> {
   if (entries.length === 0) return;
+  const [keys, tasks] = [entries.map(({ key }) => key), entries.map(({ taskId }) => taskId)];
   await db.sql.execute`
     UPDATE sessions s SET progress = p.progress::jsonb
-    FROM unnest(${sql.texts(entries.map((e) => e.key))}, ${sql.texts(entries.map((e) => JSON.stringify(e.progress)))}) AS p(key, progress)
-    WHERE s.key = p.key AND s.status = 'active'`;
+    FROM unnest(${sql.texts(keys)}, ${sql.texts(tasks)}, ${sql.texts(entries.map((e) => JSON.stringify(e.progress)))}) AS p(key, task, progress)
+    WHERE s.key = p.key AND s.status = 'active'
+      AND EXISTS (SELECT 1 FROM tasks t WHERE t.id = p.task AND t.session_key = s.key AND t.state IN ${underWay})`;
 }

@@ -73,7 +73,8 @@ onPostgres('the plans of a turn', (postgres) => {
       await readSessions(database, [accepted.record.key]);
       await findSession(database, ownerId, `${deviceId}:claude:native`);
       await findPlaces(database, [{ ownerId, sessionId: `${deviceId}:claude:native` }]);
-      await saveProgress(database, [{ key: accepted.record.key, progress: { action: 'Reading', target: '', at: '' } }]);
+      const progress = { action: 'Reading', target: '', at: '' };
+      await saveProgress(database, [{ key: accepted.record.key, taskId: accepted.taskId, progress }]);
       for (const read of [openTasks, devicesWithQueue, unfoundEnds, watchedOnDevices, offlineAmong])
         await read(database, [deviceId]);
       await endedAmong(database, deviceId, [accepted.taskId]);

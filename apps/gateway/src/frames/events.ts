@@ -73,7 +73,7 @@ export function createEvents(deps: EventDeps): Events {
     switch (event.event_type) {
       case 'PROGRESS': {
         const now = progress(event, new Date());
-        board.offer(record.key, now, () => showProgress(connection, entry, now));
+        board.offer({ key: record.key, taskId: entry.id, progress: now }, () => showProgress(connection, entry, now));
         return;
       }
       case 'OUTPUT':

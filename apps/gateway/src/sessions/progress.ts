@@ -2,8 +2,7 @@
  * PROGRESS is hot: it changes the view of apps, at most twice a second per session. Now and then one statement saves
  * all sessions, so that lists can show it too (rules, 4.10).
  */
-import type { Progress } from '@relay/protocol';
-import { type Database, saveProgress } from '@relay/database';
+import { type Database, type NewestProgress, saveProgress } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
 
 interface Slot {
@@ -13,7 +12,7 @@ interface Slot {
 
 export class ProgressBoard {
   readonly #slots = new Map<string, Slot>();
-  readonly #unsaved = new Map<string, Progress>();
+  readonly #unsaved = new Map<string, NewestProgress>();
   readonly #flushTimer: NodeJS.Timeout;
   readonly #intervalMs: number;
   readonly #database: Database;
@@ -34,14 +33,15 @@ export class ProgressBoard {
   }
 
   /** Publishes at once, or when the interval has passed; the latest wins. */
-  offer(sessionKey: string, progress: Progress, publish: () => void): void {
-    this.#unsaved.set(sessionKey, progress);
-    const slot = this.#slots.get(sessionKey);
+  offer(newest: NewestProgress, publish: () => void): void {
+    const { key } = newest;
+    this.#unsaved.set(key, newest);
+    const slot = this.#slots.get(key);
     if (slot) {
       slot.publish = publish;
       return;
     }
-    this.#rest(sessionKey);
+    this.#rest(key);
     publish();
   }
 
@@ -68,7 +68,7 @@ export class ProgressBoard {
   async flush(): Promise<void> {
     if (this.#flushing || this.#unsaved.size === 0) return;
     this.#flushing = true;
-    const entries = [...this.#unsaved].map(([key, progress]) => ({ key, progress }));
+    const entries = [...this.#unsaved.values()];
     this.#unsaved.clear();
     try {
       await saveProgress(this.#database, entries);
