@@ -69,7 +69,7 @@ export class Table {
     return { title: this.title, rows: Object.fromEntries(rows) };
   }
 
-  /** Markdown: the median of the rounds, followed by the lowest and the highest. */
+  /** Markdown: the median of the rounds, followed by the lowest and the highest where there are several. */
   toString() {
     const columns = [...new Set([...this.#rows.values()].flatMap((cells) => [...cells.keys()]))];
     const lines = [
@@ -94,7 +94,8 @@ function summary(values) {
 
 function cell(values) {
   if (values === undefined) return '';
-  const { median, min, max } = summary(values);
+  const { median, min, max, rounds } = summary(values);
+  if (rounds === 1) return shown(median);
   return `${shown(median)} (${shown(min)}–${shown(max)})`;
 }
 

@@ -112,13 +112,15 @@ export async function start(file, { env, execArgv = [], port: portIn }) {
     },
     /** After a garbage collection. Observed children only. */
     settledMemoryMB: () => ask('memory'),
-    stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+    /** Ends it by SIGTERM, after `patienceMs` by SIGKILL. Resolves with its exit code: null for a signal. */
+    stop: async (patienceMs = stopTimeoutMs) => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const gone = once(child, 'exit');
       child.kill('SIGTERM');
-      const clock = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
-      await gone;
+      const clock = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+      const [code] = await gone;
       clearTimeout(clock);
+      return code;
     },
   };
 }

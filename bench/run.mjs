@@ -88,8 +88,9 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   churn: half an hour in which people come and go, and the memory of gateway, api and Redis at every
                   tenth; with --rounds 1, and --share 0.1 for three minutes
                   million: the blocks that PostgreSQL reads for each request and for a turn, among one million sessions
-                  soak: an hour of 15,000 daemons, 3,000 apps and five turns a second: what a socket and a turn take, and
-                  what they leave behind; one round, whatever --rounds says
+                  soak: an hour of 10,000 daemons, 2,000 apps and five turns a second behind HAProxy; every instance is
+                  replaced and Redis restarts. The costs of a socket and of a turn, and how long requests, deliveries
+                  and events take; one round
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

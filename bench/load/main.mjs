@@ -9,11 +9,17 @@ const dialects = {
 };
 let load;
 
+/** The clients of the soak, or those of one system. */
+async function loadOf(system) {
+  if (system.dialect === 'staying') return new (await import('./staying.mjs')).Staying(system);
+  const { Dialect } = await dialects[system.dialect]();
+  return new Load(new Dialect(system));
+}
+
 process.on('message', async ({ id, what, args }) => {
   try {
     if (what === 'use') {
-      const { Dialect } = await dialects[args.dialect]();
-      load = new Load(new Dialect(args));
+      load = await loadOf(args);
       process.send({ id });
     } else process.send({ id, result: await load[what](args) });
   } catch (error) {

@@ -80,9 +80,9 @@ export async function startInstances({
     const where = { url, ...(build === undefined ? {} : { migrationsDir: join(build, 'prisma/migrations') }) };
     const people = await registerPeople(where, issuer, count, moreOfFirst);
     const env = { ...environment(issuer, shippedLimits), DATABASE_URL: url, REDIS_URL: redis.url, ...given };
-    const launch = async (role, metricsPort = 0) => {
+    const launch = async (role, metricsPort = 0, port = 0) => {
       const child = await start(main(role, build), {
-        env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort) },
+        env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort), PORT: String(port) },
         execArgv: argumentsOf({ weighed, profile }),
         port: listening,
       });
@@ -94,7 +94,6 @@ export async function startInstances({
     for (let n = 0; n < gateways; n += 1) running.gateways.push(await launch('gateway'));
     const database = await openDatabase(where);
     stops.push(() => database.close());
-    const redisPid = Number(/process_id:(\d+)/.exec(await redis.command('INFO', 'server'))[1]);
     return {
       name: 'relay',
       dialect: 'relay',
@@ -106,7 +105,7 @@ export async function startInstances({
       /** Processes by kind. Connections to PostgreSQL are processes too. */
       groups: async () => ({
         pods: [...running.apis, ...running.gateways].map(({ pid }) => pid),
-        redis: [redisPid],
+        redis: [Number(/process_id:(\d+)/.exec(await redis.command('INFO', 'server'))[1])],
         database: (await database.sql.query`SELECT pid FROM pg_stat_activity`).map(({ pid }) => pid),
       }),
       apps: () => running.apis.map(({ ws }) => ws),
