@@ -65,7 +65,7 @@ export class RelayError extends Error {
 
   constructor(code: ErrorCode, options?: ErrorOptions);
   /** `detail`: a sentence with the fact that the sentence of the code cannot know. */
-  constructor(code: ErrorCode, detail: string, options?: ErrorOptions);
+  constructor(code: DetailedCode, detail: string, options?: ErrorOptions);
   constructor(code: ErrorCode, detail: string | ErrorOptions = {}, given: ErrorOptions = {}) {
     const [message, options] = typeof detail === 'string' ? [detail, given] : [sentenceOf(code), detail];
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

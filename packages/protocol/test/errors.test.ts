@@ -66,6 +66,12 @@ describe('a RelayError', () => {
     );
   });
 
+  it('has a detail instead of the sentence, only where the row of the code allows it', () => {
+    expect(new RelayError('QUEUE_FULL', 'Three messages wait.').message).toBe('Three messages wait.');
+    // @ts-expect-error The sentence of this code says everything.
+    expect(new RelayError('DEVICE_OFFLINE', 'Gone.').code).toBe('DEVICE_OFFLINE');
+  });
+
   it('carries its cause, its headers and when to retry', () => {
     const cause = new Error('down');
     const error = new RelayError('SERVICE_UNAVAILABLE', 'Later.', { cause, retryAfter: 5, headers: { Allow: 'GET' } });
