@@ -177,11 +177,11 @@ module.exports = {
     ),
     rule(
       'pages-take-types-of-protocol',
-      "Import only `@relay/protocol/plain` and types: the schemas and their validators would be most of a browser's download.",
+      "Import only `@relay/protocol/plain`, `/sentences` and types: the schemas and their validators would be most of a browser's download.",
       { path: '^apps/web/src/' },
       {
         path: '^packages/protocol/',
-        pathNot: '^packages/protocol/(src|dist)/plain\\.',
+        pathNot: '^packages/protocol/(src|dist)/(plain|sentences)\\.',
         dependencyTypesNot: ['type-only'],
       },
     ),

@@ -1,10 +1,15 @@
-// The last step of the build: gives browsers the table of routes without schemas. It replaces the compiled module
-// dist/endpoints.js, which computes the value from the table, with the value.
+// The last step of the build: gives browsers data without schemas. It replaces the compiled module dist/endpoints.js, which
+// computes the value from the table of routes, with the value, and writes the sentence of each error as an export of its own, so
+// that a bundle contains only the sentences that it uses.
 import { writeFileSync } from 'node:fs';
+import { errorCatalogue } from './dist/errors.js';
 import { endpointsOf } from './dist/routes/route.js';
 import { routes } from './dist/routes.js';
 
-writeFileSync(
-  new URL('dist/endpoints.js', import.meta.url),
-  `export const endpoints = ${JSON.stringify(endpointsOf(routes))};\n`,
-);
+const write = (name, text) => writeFileSync(new URL(`dist/${name}`, import.meta.url), text);
+
+write('endpoints.js', `export const endpoints = ${JSON.stringify(endpointsOf(routes))};\n`);
+
+const sentences = Object.entries(errorCatalogue).map(([code, { sentence }]) => [code, JSON.stringify(sentence)]);
+write('sentences.js', sentences.map(([code, text]) => `export const ${code} = ${text};\n`).join(''));
+write('sentences.d.ts', sentences.map(([code]) => `export declare const ${code}: string;\n`).join(''));

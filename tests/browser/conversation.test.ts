@@ -383,7 +383,7 @@ describeWith('chromium', 'a conversation', () => {
     await all.waitFor();
     await person.page.unrouteAll();
     await person.click('Try again');
-    await person.text('Session not found. It may have been deleted.');
+    await person.text('Session not found. It might have been deleted.');
     expect(await person.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     await all.click();
     await person.page.waitForURL('**/sessions');

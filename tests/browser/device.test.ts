@@ -120,7 +120,7 @@ describeWith('chromium', 'devices', () => {
 
     it('reports an unknown code, and asks for another', async () => {
       await person.goto('/device?user_code=BBBB-BBBB');
-      await person.page.getByRole('alert').getByText('No machine is waiting with this code').waitFor();
+      await person.page.getByRole('alert').getByText('No device waits with this code').waitFor();
       await person.click('Enter another code');
       await person.page.getByLabel('Code shown in the terminal').waitFor();
     });
@@ -131,7 +131,7 @@ describeWith('chromium', 'devices', () => {
         headers: { Authorization: person.bearer },
       });
       await person.goto(asked.link);
-      await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
+      await person.page.getByRole('alert').getByText('This code was already approved or denied.').waitFor();
     });
 
     it('reports that another person was faster', async () => {
@@ -142,7 +142,7 @@ describeWith('chromium', 'devices', () => {
         headers: { Authorization: person.bearer },
       });
       await person.click('Approve');
-      await person.page.getByRole('alert').getByText('This code has already been used').waitFor();
+      await person.page.getByRole('alert').getByText('This code was already approved or denied.').waitFor();
     });
 
     it('returns to the code after the sign-in', async () => {

@@ -260,7 +260,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await change.getByRole('combobox', { name: 'Day' }).selectOption('By a rule');
     await change.getByLabel(/^Rule/).fill('* * * * *');
     await change.getByRole('button', { name: 'Save' }).click();
-    await change.getByText('A schedule runs at most every 15 minutes.').waitFor();
+    await change.getByText('Two times of the schedule are nearer than 15 minutes.').waitFor();
     await change.getByLabel(/^Rule/).fill('0 9 1 * *');
     await change.getByRole('button', { name: 'Save' }).click();
     await list.getByText(/^Monthly 9:00.AM/).waitFor();

@@ -122,7 +122,7 @@ describeWith('chromium', 'notifications', () => {
     await person.page.getByLabel('Webhook, for programs').check();
     await person.page.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:6379/');
     await person.click('Add');
-    await person.text('Relay can’t notify this address.');
+    await person.text('Relay cannot notify this address.');
   });
 
   it('reach this browser without an open page, and a tap opens the session', async () => {

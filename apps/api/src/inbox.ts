@@ -6,14 +6,13 @@ import { requireSession } from './sessions/find.ts';
 
 type Deps = Pick<Operations, 'database'>;
 
-const missing = () => new RelayError('ITEM_NOT_FOUND', 'You have no such item.');
+const missing = () => new RelayError('ITEM_NOT_FOUND');
 
 /** @throws RelayError ITEM_NOT_FOUND, ITEM_NEEDS_ANSWER */
 export async function acknowledge({ database }: Deps, userId: string, id: string): Promise<InboxState> {
   const change = await ackItem(database, userId, id);
   if (change === 'missing') throw missing();
-  if (change === 'needsAnswer')
-    throw new RelayError('ITEM_NEEDS_ANSWER', 'This item ends by itself: answer the question, or wait for the machine. You can snooze it.'); // prettier-ignore
+  if (change === 'needsAnswer') throw new RelayError('ITEM_NEEDS_ANSWER');
   return inboxCounts(database, userId);
 }
 

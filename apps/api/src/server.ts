@@ -165,7 +165,7 @@ export function createApi(deps: ApiDeps): Api {
     throw upgradeRequired();
   });
   app.use(() => {
-    throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');
+    throw new RelayError('NOT_FOUND');
   });
   // Express knows an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>

@@ -13,11 +13,6 @@ const advice: Readonly<Record<string, string>> = {
   TOO_MANY_KEYS: '"relay devices keys" lists them, "relay devices revoke-key <id>" revokes one.',
 };
 
-/** Replaces sentences for API users with sentences for command line users. */
-const retold: Readonly<Record<string, string>> = {
-  DEVICE_OFFLINE: 'The device is offline. Start its daemon, or send without --no-queue to queue the message.',
-};
-
 function exitCodeOf(status: number, code: string): number {
   if (status === 401 || code === 'SIGN_IN_NOT_RECENT') return exitCodes.notSignedIn;
   if (status === 404) return exitCodes.notFound;
@@ -77,7 +72,7 @@ function oddAnswer(url: string, { status, headers }: BadAnswerError): Failure {
 
 function refusal(url: string, { code, status, message, retryAfter, headers }: RelayError): Failure {
   const requestId = headers.get('x-request-id');
-  const sentences = [retold[code] ?? sentence(message)];
+  const sentences = [sentence(message)];
   if (status === 401 || code === 'INSUFFICIENT_SCOPE' || code === 'SIGN_IN_NOT_RECENT')
     sentences.push(`Run "relay login --url ${url}".`);
   else if (advice[code] !== undefined) sentences.push(advice[code]);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { errorCatalogue } from '@relay/protocol';
 import { sentenceFor, taskSentence } from '../src/api/words.ts';
 import { loadWords } from '../src/catalogue.ts';
 
@@ -8,9 +9,13 @@ const refusal = (code: string, message = '', retryAfterSeconds?: number) => ({ c
 
 describe('the sentence for an error', () => {
   it('depends on the code', () => {
-    expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(
-      'The machine is offline. Start it, then try again.',
+    expect(sentenceFor(refusal('OFFLINE', 'anything'))).toBe(
+      'Can’t reach Relay. Check your connection, then try again.',
     );
+  });
+
+  it('is the sentence of the catalogue for a code of the relay', () => {
+    expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(errorCatalogue.DEVICE_OFFLINE.sentence);
   });
 
   it('is the message of the relay for an unknown code', () => {

@@ -1,6 +1,7 @@
 /** Maps refusals of the relay and failed tasks to JSON-RPC errors. */
 import { RequestError } from '@agentclientprotocol/sdk';
 import { ClientError, RelayError, SignedOutError } from '@relay/client';
+import { DEVICE_OFFLINE } from '@relay/protocol/sentences';
 
 /** The cause, by a stable code for programs (docs/errors.md). */
 interface ErrorData {
@@ -25,9 +26,8 @@ function numberOf({ code, status }: RelayError): number {
 
 export const acpError = (message: string, data: ErrorData, code = internal) => new RequestError(code, message, data);
 
-/** Replaces the relay's own sentence, which names a field of its API that no editor shows. */
-const offline =
-  'The machine is offline. Start its daemon, or let prompts wait for it: `relay acp --queue 600`, or `?queue=600` in the address of a remote agent.';
+/** Also replaces the sentence of older relays, which names a field of their API that no editor shows. */
+const offline = `${DEVICE_OFFLINE} Prompts can wait for it: \`relay acp --queue 600\`, or \`?queue=600\` in the address of a remote agent.`;
 
 /** Maps any failure to the error of a request. Errors from outside the relay get the code `UNEXPECTED` and keep their message. */
 export function errorOf(error: unknown): RequestError {

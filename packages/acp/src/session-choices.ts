@@ -1,5 +1,6 @@
 /** The settings of one session that a client has open, also before the session begins. */
 import type { MessageSetting, Setting } from '@relay/protocol';
+import { INVALID_SETTING } from '@relay/protocol/sentences';
 import type { Begin } from './begin.ts';
 import { acpError } from './errors.ts';
 import type { Host } from './host.ts';
@@ -56,7 +57,7 @@ export class SessionChoices {
     if (change) {
       const setting = this.#offered.find((one) => one.id === change.id);
       if (!setting?.options.some((option) => option.id === change.value))
-        throw acpError('The session has no such setting, or no such value.', { code: 'INVALID_SETTING', status: 400 });
+        throw acpError(INVALID_SETTING, { code: 'INVALID_SETTING', status: 400 });
       this.#chosen = [...this.#chosen.filter((one) => one.id !== change.id), { id: change.id, value: change.value }];
       this.#offered = this.#offered.map((one) => (one === setting ? { ...one, value: change.value } : one));
     }

@@ -54,7 +54,7 @@ interface Cached {
 }
 
 const invalid = (message: string, cause?: unknown): AuthError => new AuthError('INVALID_TOKEN', message, { cause });
-const revoked = (): AuthError => new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
+const revoked = (): AuthError => new AuthError('TOKEN_REVOKED');
 
 function algorithmOf(name: unknown, config: IssuerConfig): Algorithm {
   const allowed = config.algorithms ?? knownAlgorithms;
@@ -88,7 +88,7 @@ function checkedClaims(
     });
   } catch (error) {
     if (error instanceof jwt.TokenExpiredError) {
-      throw new AuthError('TOKEN_EXPIRED', 'The token has expired. Get a new one and try again.', { cause: error });
+      throw new AuthError('TOKEN_EXPIRED', { cause: error });
     }
     if (error instanceof jwt.NotBeforeError) throw invalid('The token is not valid yet. Check the clocks.', error);
     const reason = error instanceof jwt.JsonWebTokenError ? error.message : '';

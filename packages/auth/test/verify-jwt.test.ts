@@ -128,7 +128,7 @@ describe('verification rejects a token', () => {
     expect(messages).toEqual([
       'The token is meant for another audience. Ask for one for this relay.',
       'The token comes from a sign-in service that is not trusted here. Sign in again.',
-      'The token has expired. Get a new one and try again.',
+      'This sign-in has expired. Sign in again.',
       'The token does not say whose it is (sub). Sign in again.',
       'The token is not valid yet. Check the clocks.',
     ]);

@@ -1,5 +1,6 @@
 /** The three REST calls of a daemon (specification §4.1; rules, chapter 7). Knows no file and no socket. */
 import { retryAfterMs } from '@relay/protocol';
+import { KEY_NOT_VALID } from '@relay/protocol/sentences';
 import { type HttpAnswer, Failure, exchange, reasonOf, unreachable } from '@relay/machine';
 import { exitCodes } from './exit-codes.ts';
 
@@ -60,12 +61,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
         {},
         { hostname, agent_type: agentType, device_name: name, ...(key === undefined ? {} : { key }) },
       );
-      if (answer.body.code === 'KEY_NOT_VALID')
-        throw new Failure(
-          'KEY_NOT_VALID',
-          `${server} refuses this registration key: it is used up, was revoked or has expired. Make another: relay devices invite.`,
-          exitCodes.denied,
-        );
+      if (answer.body.code === 'KEY_NOT_VALID') throw new Failure('KEY_NOT_VALID', KEY_NOT_VALID, exitCodes.denied);
       if (answer.status !== 200) throw unexpected(server, 'the request for a code', answer);
       const field = reader(answer.body);
       const deviceCode = field.text('device_code', 'deviceCode');

@@ -45,6 +45,12 @@ describe('the error catalogue', () => {
     expect(named.filter((code) => !(code in errorCatalogue))).toEqual([]);
   });
 
+  it('has a sentence for people per code, which no other code has', () => {
+    const sentences = Object.values(errorCatalogue).map(({ sentence }) => sentence);
+    expect(duplicates(sentences)).toEqual([]);
+    expect(sentences.filter((sentence) => !/^[A-Z][^`]*\.$/.test(sentence))).toEqual([]);
+  });
+
   it('keeps the strings of RFC 8628 and RFC 6749 verbatim', () => {
     expect(Object.keys(pollErrors).sort()).toEqual(
       ['access_denied', 'authorization_pending', 'expired_token', 'invalid_grant', 'slow_down'].sort(),
@@ -53,11 +59,17 @@ describe('the error catalogue', () => {
 });
 
 describe('a RelayError', () => {
-  it('has the status of the catalogue and a body for every code', () => {
+  it('has the status and the sentence of the catalogue for every code', () => {
     const codes = Object.keys(errorCatalogue) as ErrorCode[];
-    expect(codes.map((code) => new RelayError(code, 'what to do').body)).toEqual(
-      codes.map((code) => ({ error: 'what to do', code, status: errorCatalogue[code].status })),
+    expect(codes.map((code) => new RelayError(code).body)).toEqual(
+      codes.map((code) => ({ error: errorCatalogue[code].sentence, code, status: errorCatalogue[code].status })),
     );
+  });
+
+  it('has a detail instead of the sentence, only where the row of the code allows it', () => {
+    expect(new RelayError('QUEUE_FULL', 'Three messages wait.').message).toBe('Three messages wait.');
+    // @ts-expect-error This code takes no detail.
+    expect(new RelayError('DEVICE_OFFLINE', 'Gone.').code).toBe('DEVICE_OFFLINE');
   });
 
   it('carries its cause, its headers and when to retry', () => {

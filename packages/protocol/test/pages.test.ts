@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ErrorRow } from '../src/errors/row.ts';
 import { errorCatalogue, pollErrors, type Route, routes, taskErrors } from '../src/index.ts';
 import { describedCloseCodes } from '../src/documents/close-meanings.ts';
 import { anchor } from '../src/documents/markdown.ts';
@@ -28,7 +29,11 @@ describe('docs/errors.md', () => {
 
   it('has one row per code of the catalogue, and no other', () => {
     expect(rowsOf(errors, 'REST errors')).toEqual(
-      Object.entries(errorCatalogue).map(([code, { status, meaning }]) => [String(status), ticked(code), meaning]),
+      Object.entries<ErrorRow>(errorCatalogue).map(([code, { status, sentence, note }]) => [
+        String(status),
+        ticked(code),
+        [sentence, note ?? []].flat().join(' '),
+      ]),
     );
   });
 

@@ -43,9 +43,9 @@ export async function authenticateAcp(request: IncomingMessage, deps: ApiDeps): 
   await requireScopeAt(deps, { name: 'acp', request }, principal, 'sessions:read');
   const isOfDevice = token === undefined || token.deviceId === deviceId;
   const found = isOfDevice ? await findDevice(deps.database, principal.userId, deviceId) : undefined;
-  if (!found) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  if (!found) throw new RelayError('DEVICE_NOT_FOUND');
   const device = deviceFor(found, query.get('agent') ?? undefined);
-  if (!device) throw new RelayError('AGENT_NOT_OFFERED', 'The device does not offer this agent.');
+  if (!device) throw new RelayError('AGENT_NOT_OFFERED');
   const offered = protocolsOf(request);
   return {
     principal,
@@ -105,10 +105,7 @@ function withMetadata(error: unknown, publicUrl: string): RelayError {
   if (known.status !== 401) return known;
   const why = known.code === 'UNAUTHORIZED' ? '' : 'error="invalid_token", ';
   const metadata = `${publicUrl}/.well-known/oauth-protected-resource/acp`;
-  return new RelayError(known.code, known.message, {
-    cause: error,
-    headers: { 'WWW-Authenticate': `Bearer ${why}resource_metadata="${metadata}"` },
-  });
+  return known.withHeaders({ 'WWW-Authenticate': `Bearer ${why}resource_metadata="${metadata}"` });
 }
 
 function cwdOf(text: string | null): string | undefined {

@@ -100,8 +100,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
   };
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> => {
-    if (draining)
-      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Connect again.', { retryAfter: 1 });
+    if (draining) throw new RelayError('SERVICE_UNAVAILABLE', { retryAfter: 1 });
     const { guest, protocol, headers } = await options.admit(request);
     try {
       enter(guest);

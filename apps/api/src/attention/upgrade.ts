@@ -75,8 +75,7 @@ export async function principalOfTicket(ticket: string, deps: ApiDeps): Promise<
       'INVALID_TOKEN',
       'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.',
     );
-  if (deps.jwtVerifier.isRevoked(principal))
-    throw new AuthError('TOKEN_REVOKED', 'The sign-in that got this ticket was ended. Sign in again.');
+  if (deps.jwtVerifier.isRevoked(principal)) throw new AuthError('TOKEN_REVOKED');
   return principal;
 }
 

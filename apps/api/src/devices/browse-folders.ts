@@ -19,9 +19,9 @@ export async function browseFolders(
 ): Promise<FolderList> {
   const db = deps.database;
   const device = await findDevice(db, userId, deviceId);
-  if (!device) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  if (!device) throw new RelayError('DEVICE_NOT_FOUND');
   if (path !== undefined && !(await capabilitiesOf(db, device.id)).includes(capabilities.browse))
-    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'The daemon of this device does not show its folders. Update it.');
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   const recent = await recentFolders(db, userId, device.id);
   if (path === undefined) return { recent };
   const answer = await askDaemon(deps, device.id, { v: 1, kind: 'ask_folders', path }, 'device_folders');

@@ -10,15 +10,11 @@ export async function changeContinue(
   deviceId: string,
   { agentType, mode }: ChangeContinue,
 ): Promise<Device> {
-  const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  const missing = () => new RelayError('DEVICE_NOT_FOUND');
   const isAuto = mode === 'auto';
   const removed = await withDevice(database, deviceId, async (tx, device) => {
     if (device?.ownerId !== userId) throw missing();
-    if (isAuto && !(await agentTypesOf(tx, device)).includes(agentType))
-      throw new RelayError(
-        'AGENT_NOT_OFFERED',
-        'This machine does not offer this agent. Choose one of the `agents` of the device.',
-      );
+    if (isAuto && !(await agentTypesOf(tx, device)).includes(agentType)) throw new RelayError('AGENT_NOT_OFFERED');
     return changeContinues(tx, deviceId, agentType, isAuto);
   });
   await publisher.sessions(removed);

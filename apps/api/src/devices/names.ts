@@ -1,4 +1,4 @@
-/** Names that machines and programs give themselves, and that people decide by. */
+/** Names that machines, programs and people give, and that people decide by. */
 import { RelayError } from '@relay/protocol';
 
 /**
@@ -14,6 +14,11 @@ const needed =
 
 /** Whether a page shows the name as it is. An empty name is shown as such. */
 export const isShowable = (name: string): boolean => name === '' || !deceptive.test(name.replace(needed, ''));
+
+/** @throws RelayError INVALID_REQUEST when the text of the field is blank */
+export function requireText(text: string | null | undefined, field: string): void {
+  if (text?.trim() === '') throw new RelayError('INVALID_REQUEST', `"${field}" may not be empty.`);
+}
 
 /** @throws RelayError INVALID_REQUEST when a page could show the name as something else */
 export function requireShowable(name: string | undefined): void {

@@ -16,9 +16,9 @@ export async function readUsage(
 ): Promise<DeviceUsage> {
   requireRange(range);
   const device = await findDevice(deps.database, userId, deviceId);
-  if (!device) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  if (!device) throw new RelayError('DEVICE_NOT_FOUND');
   if (!(await capabilitiesOf(deps.database, device.id)).includes(capabilities.spending))
-    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'The daemon of this device keeps no figures of use. Update it.');
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   const { from, to, zone } = range;
   const command = { v: 1, kind: 'ask_spending', from, to, zone } as const;
   const { days, since } = await askDaemon(deps, device.id, command, 'device_spending');

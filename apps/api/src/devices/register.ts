@@ -93,11 +93,7 @@ export async function requestCode(
 async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promise<string | undefined> {
   const redeemed = await redeemDeviceKey(deps.database, hashDeviceKey(key), code, deps.config.devicesPerUser);
   if (redeemed.kind === 'taken') return undefined;
-  if (redeemed.kind === 'invalid')
-    throw new RelayError(
-      'KEY_NOT_VALID',
-      'This registration key is used up, revoked, expired or unknown. Make another: relay devices invite.',
-    );
+  if (redeemed.kind === 'invalid') throw new RelayError('KEY_NOT_VALID');
   if (redeemed.kind === 'full') throw tooManyDevices(deps);
   await notifyAllowed(deps, redeemed.userId, { kind: 'device', name: redeemed.name });
   return redeemed.userId;
@@ -142,9 +138,8 @@ export async function pollCode(deps: Operations, deviceCode: string, patient: bo
   }
 }
 
-const notFound = () =>
-  new RelayError('CODE_NOT_FOUND', 'No device waits under this code. Check it, or start the registration again.');
-const used = () => new RelayError('CODE_ALREADY_USED', 'This code was already approved or denied.');
+const notFound = () => new RelayError('CODE_NOT_FOUND');
+const used = () => new RelayError('CODE_ALREADY_USED');
 
 /** @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED */
 export async function readCode(deps: Operations, userId: string, text: string): Promise<CodeDetail> {

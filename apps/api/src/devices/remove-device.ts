@@ -5,7 +5,7 @@ import { RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from '../sessions/forget-history.ts';
 
-const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+const missing = () => new RelayError('DEVICE_NOT_FOUND');
 
 /**
  * The owner of the device whose own token was sent.

@@ -16,9 +16,9 @@ export async function searchMessages(
 ): Promise<SearchHits> {
   const db = deps.database;
   const device = await findDevice(db, userId, deviceId);
-  if (!device) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  if (!device) throw new RelayError('DEVICE_NOT_FOUND');
   if (!(await capabilitiesOf(db, device.id)).includes(capabilities.search))
-    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'The daemon of this device searches no transcripts. Update it.');
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   const { hits, more } = await askDaemon(deps, device.id, { v: 1, kind: 'ask_search', query }, 'device_hits');
   const nativeIds = [...new Set(hits.map(({ sessionId }) => sessionId))];
   const records = await Promise.all(nativeIds.map((nativeId) => findNativeSession(db, device.id, nativeId)));

@@ -7,9 +7,9 @@ import { askDaemon } from '../sessions/ask-daemon.ts';
 /** @throws RelayError DEVICE_NOT_FOUND, NOT_SUPPORTED_BY_DEVICE */
 async function requireFiles(deps: Operations, userId: string, deviceId: string): Promise<Pick<Device, 'id'>> {
   const device = await findDevice(deps.database, userId, deviceId);
-  if (!device) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  if (!device) throw new RelayError('DEVICE_NOT_FOUND');
   if (!(await capabilitiesOf(deps.database, device.id)).includes(capabilities.files))
-    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'The daemon of this device takes no files. Update it.');
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   return device;
 }
 

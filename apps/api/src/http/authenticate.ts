@@ -27,7 +27,7 @@ function requireBearer({ headers: { authorization } }: IncomingMessage, name: st
 /** @throws RelayError DEVICE_TOKEN_NOT_ALLOWED; AuthError of the verifier */
 export async function verifyUserToken(token: string, verifier: JwtVerifier): Promise<UserPrincipal> {
   if (isDeviceToken(token)) {
-    throw new RelayError('DEVICE_TOKEN_NOT_ALLOWED', 'This is the credential of a device. Sign in as a user.');
+    throw new RelayError('DEVICE_TOKEN_NOT_ALLOWED');
   }
   return verifier.verify(token);
 }

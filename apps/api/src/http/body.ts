@@ -27,8 +27,6 @@ const pace = new BodyPace();
 
 const incomplete = () =>
   new RelayError('INVALID_REQUEST', 'The body did not arrive completely, or not in its Content-Encoding.');
-const stalled = (stallMs: number) =>
-  new RelayError('REQUEST_TIMEOUT', `Nothing of the body came for ${stallMs / 1000} s.`);
 
 /** The stream of the bytes as they were before they were encoded. @throws RelayError UNSUPPORTED_MEDIA_TYPE */
 function decodedOf(request: Request): Readable {
@@ -68,7 +66,7 @@ function collect(request: Request, payer: string, maxBytes: number, stallMs: num
     };
     const onEnd = () => settle(() => resolve(Buffer.concat(chunks, bytes)));
     const onBroken = () => settle(() => reject(incomplete()));
-    const timer = setTimeout(() => settle(() => reject(stalled(stallMs))), stallMs);
+    const timer = setTimeout(() => settle(() => reject(new RelayError('REQUEST_TIMEOUT'))), stallMs);
     timer.unref();
     source.on('data', onData).once('end', onEnd).on('error', onBroken);
     request.once('aborted', onBroken).on('error', onBroken);

@@ -23,20 +23,13 @@ export function toRelayError(error: unknown): RelayError {
       : new RelayError(error.code, error.message, { cause: error, headers: challenge });
   }
   if (error instanceof BackplaneError || isUnavailable(error)) {
-    return new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
-      cause: error,
-      retryAfter,
-    });
+    return new RelayError('SERVICE_UNAVAILABLE', { cause: error, retryAfter });
   }
   if (error instanceof HandshakeError)
     return new RelayError('INVALID_REQUEST', `This is no WebSocket handshake: ${error.message}.`);
   // The router throws this when it reads the parameters of a path.
   if (error instanceof URIError) return new RelayError('INVALID_REQUEST', 'The path is not correctly percent-encoded.');
-  return new RelayError(
-    'INTERNAL_ERROR',
-    'The relay failed. Try again, and report the X-Request-Id if it happens again.',
-    { cause: error },
-  );
+  return new RelayError('INTERNAL_ERROR', { cause: error });
 }
 
 /** An error of the relay itself, and not of a device or a caller: worth an entry in the log. */

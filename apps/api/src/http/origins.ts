@@ -11,8 +11,5 @@ export function isAllowedOrigin(origin: string, config: ApiDeps['config']): bool
 /** @throws RelayError ORIGIN_NOT_ALLOWED */
 export function requireAllowedOrigin({ headers: { origin } }: IncomingMessage, config: ApiDeps['config']): void {
   if (origin === undefined || isAllowedOrigin(origin, config)) return;
-  throw new RelayError(
-    'ORIGIN_NOT_ALLOWED',
-    'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.',
-  );
+  throw new RelayError('ORIGIN_NOT_ALLOWED');
 }

@@ -120,7 +120,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, 
   app.use((request: Request, _response: Response, next: NextFunction) => {
     const { path } = routes.ready;
     if (request.path !== path && request.path.toLowerCase().replace(/\/$/, '') === path)
-      throw new RelayError('NOT_FOUND', 'There is no such route.');
+      throw new RelayError('NOT_FOUND');
     next();
   });
 

@@ -131,9 +131,7 @@ function createHolds(): RateLimits['holdPiece'] {
   return (who) => {
     const own = held.get(who) ?? 0;
     if (own >= piecesOfPerson || all >= piecesOfInstance)
-      throw new RelayError('SERVICE_UNAVAILABLE', 'Too many pieces of files are on their way. Try again.', {
-        retryAfter: 1,
-      });
+      throw new RelayError('SERVICE_UNAVAILABLE', { retryAfter: 1 });
     held.set(who, own + 1);
     all += 1;
     return () => {

@@ -2,7 +2,7 @@
  * The sign-in over HTTP: `/auth/*` and the documents under `/.well-known/*`. Reads bodies by itself and comes before anything
  * that does; hands the library a request whose address and client address no client can forge.
  */
-import { RelayError } from '@relay/protocol';
+import { RelayError, sentenceOf } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
 import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
@@ -124,18 +124,15 @@ const signsIn = (answer: Response): boolean =>
 /** Another service is away; the answer names it. */
 async function unavailable(answer: Response): Promise<RelayError> {
   const { error } = (await answer.json()) as { error?: string };
-  return new RelayError('SERVICE_UNAVAILABLE', error ?? 'Try again in a few seconds.', { retryAfter: 5 });
+  return new RelayError('SERVICE_UNAVAILABLE', error ?? sentenceOf('SERVICE_UNAVAILABLE'), { retryAfter: 5 });
 }
 
-const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
+const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', { cause });
 
 /** @throws RelayError SERVICE_UNAVAILABLE if the database was away, regardless of the result; INTERNAL_ERROR without a result */
 function wellDone<T>(outcome: Outcome<T>): T {
   if (outcome.unavailable) {
-    throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
-      retryAfter: 5,
-      cause: outcome.failure,
-    });
+    throw new RelayError('SERVICE_UNAVAILABLE', { retryAfter: 5, cause: outcome.failure });
   }
   if ('error' in outcome) throw failure(outcome.failure ?? outcome.error);
   return outcome.result;
@@ -153,7 +150,7 @@ export function mountSignIn(
 
   const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
     const open = openRoute(request.path);
-    if (!open) throw new RelayError('NOT_FOUND', 'There is no such route of the sign-in.');
+    if (!open) throw new RelayError('NOT_FOUND');
     const { route, methods } = open;
     nameRoute(response, basePath + route);
     if (!methods.includes(request.method)) {

@@ -8,15 +8,11 @@ export const recentSignInMs = 15 * 60_000;
 /** @throws RelayError SIGN_IN_NOT_RECENT, with the challenge of RFC 9470 */
 export function requireRecent(signedInAt: number | undefined, now: number = Date.now()): void {
   if (signedInAt !== undefined && signedInAt > now - recentSignInMs) return;
-  throw new RelayError(
-    'SIGN_IN_NOT_RECENT',
-    'This needs a sign-in of the last 15 minutes. Enter your password, or sign in, again.',
-    {
-      headers: {
-        'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${recentSignInMs / 1000}"`,
-      },
+  throw new RelayError('SIGN_IN_NOT_RECENT', {
+    headers: {
+      'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${recentSignInMs / 1000}"`,
     },
-  );
+  });
 }
 
 /** Whether a sign-in of this relay is recent, by its id. */

@@ -52,6 +52,8 @@ export async function invite({ config, database }: Deps, userId: string): Promis
   return { url: link(config.publicUrl, 'invite', token), expiresAt: made.expiresAt ?? '' };
 }
 
+const linkOver = 'This link was used or has expired. Ask for a new one.';
+
 /** @throws RelayError NOT_FOUND when the link was never valid, or no longer is */
 export async function readInvitation(
   { config, database }: Deps,
@@ -59,7 +61,7 @@ export async function readInvitation(
 ): Promise<{ kind: 'setup' | 'invite'; expiresAt?: string }> {
   const found = typeof token === 'string' ? await findInvitation(database, hashToken(token)) : undefined;
   if (!found || (found.kind === 'invite' && config.authSignup === 'closed')) {
-    throw new RelayError('NOT_FOUND', 'This link was used or has expired. Ask for a new one.');
+    throw new RelayError('NOT_FOUND', linkOver);
   }
   return { kind: found.kind, ...(found.expiresAt === undefined ? {} : { expiresAt: found.expiresAt }) };
 }
@@ -69,7 +71,7 @@ const notWelcome = (tokenHash: string | undefined) =>
     'FORBIDDEN',
     tokenHash === undefined
       ? 'You need an invitation to create an account here. Ask someone who has an account.'
-      : 'This link was used or has expired. Ask for a new one.',
+      : linkOver,
   );
 
 async function isWelcome({ config, database }: Deps, tokenHash: string | undefined): Promise<boolean> {

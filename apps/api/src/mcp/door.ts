@@ -36,7 +36,7 @@ export function mountMcp(app: Express, deps: Operations, rateLimits: RateLimits)
     if (known.status !== 401 && known.code !== 'INSUFFICIENT_SCOPE') return error;
     const kind = { UNAUTHORIZED: '', INSUFFICIENT_SCOPE: 'error="insufficient_scope", ' }[known.code as string];
     const challenge = `Bearer ${kind ?? 'error="invalid_token", '}scope="${agentScope}", resource_metadata="${metadata}"`;
-    return new RelayError(known.code, known.message, { cause: error, headers: { 'WWW-Authenticate': challenge } });
+    return known.withHeaders({ 'WWW-Authenticate': challenge });
   };
 
   const authenticate = async (request: Request, response: Response) => {

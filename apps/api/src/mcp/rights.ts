@@ -44,6 +44,6 @@ export async function refuseOwnSession(
 ): Promise<void> {
   for (const sessionId of named) {
     if (sessionId === undefined || (await requireSession(database, userId, sessionId)).key !== key) continue;
-    throw new RelayError('PERSON_MUST_ANSWER', 'An agent cannot answer for itself. Let the person answer in an app.');
+    throw new RelayError('PERSON_MUST_ANSWER');
   }
 }

@@ -71,11 +71,7 @@ async function countTurn(deps: Operations, caller: Caller, fromSession: string |
   const { userId } = principal;
   const own = fromSession === undefined ? undefined : await requireSession(deps.database, userId, fromSession);
   const depth = 1 + (own ? await agentDepthOf(deps.database, own.key) : 0);
-  if (depth > agentLimits.depth)
-    throw new RelayError(
-      'AGENT_CHAIN_TOO_DEEP',
-      `Agents started one another ${agentLimits.depth} times in a row, which is the limit. Finish the work here, or ask the person.`,
-    );
+  if (depth > agentLimits.depth) throw new RelayError('AGENT_CHAIN_TOO_DEEP');
   await limits.agentTurn(response, userId);
   return depth;
 }

@@ -51,7 +51,7 @@ export function createWaits(deps: Operations): Waits {
     const named = taskId === undefined ? undefined : await read(taskId);
     // Compares keys: the session can get its name between the two reads.
     if (taskId !== undefined && (!named || (await findSession(deps.database, userId, named.sessionId))?.key !== key))
-      throw new RelayError('TASK_NOT_FOUND', 'This session has no task with this id.');
+      throw new RelayError('TASK_NOT_FOUND');
     // A question settles its task as `waiting`; the turn continues with the newest task, which the answer creates.
     const follows = named === undefined || named.state === 'waiting';
     const newest = session.lastTask?.id;

@@ -18,11 +18,10 @@ import {
   RelayError,
   type Subscription,
   type SubscriptionActions,
-  maxSubscriptions,
 } from '@relay/protocol';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
-import { requireShowable } from '../devices/names.ts';
+import { requireShowable, requireText } from '../devices/names.ts';
 import { type Target, type WebhookTarget, addressOf, identityOf, isOfProgram, isSealed } from './targets.ts';
 import { type Push, type PushRoom, ttlMs } from './push.ts';
 
@@ -31,11 +30,11 @@ const previousSecretMs = 24 * 3600_000;
 const secretBytes = 32;
 
 const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`;
-const missing = () => new RelayError('SUBSCRIPTION_NOT_FOUND', 'You have no such address to notify.');
+const missing = () => new RelayError('SUBSCRIPTION_NOT_FOUND');
 
 function requireRoom(push: Push): PushRoom {
   if (push.room) return push.room;
-  throw new RelayError('KIND_NOT_CONFIGURED', 'This relay has no PUSH_SECRET, so it keeps no addresses to notify.');
+  throw new RelayError('KIND_NOT_CONFIGURED');
 }
 
 const needed = <T>(value: T | undefined, field: string, kind: string): T => {
@@ -72,15 +71,6 @@ function requireActions(kind: Target['kind'], actions: SubscriptionActions | und
       'In the body, "actions" may be other than "none" only for webpush and unifiedpush.',
     );
 }
-
-const notConfigured: Record<AddSubscription['kind'], string> = {
-  ntfy: 'This relay does not notify by ntfy.',
-  webhook: 'This relay does not notify webhooks.',
-  webpush: 'This relay has lost its key for push services of browsers.',
-  unifiedpush: 'This relay has lost its key for push services.',
-  fcm: 'This relay has no account with Firebase.',
-  apns: 'This relay has no account with Apple.',
-};
 
 /** The text of a session goes only where it is sealed until it arrives. */
 function requireSealed(detail: string | undefined, target: Target | undefined): void {
@@ -146,7 +136,7 @@ export async function addAddress(
   const { database } = deps;
   const { userId, sessionId: login, chainId: chain, clientId: client } = principal;
   const room = requireRoom(push);
-  if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
+  if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED');
   const { language, applicationServerKey: given } = body;
   const vapid = await room.vapid(given);
   // A page that was open while the key was rotated subscribed with the one before.
@@ -184,11 +174,10 @@ export async function addAddress(
     verified: target.kind !== 'webhook',
     notice,
   });
-  if (saved === undefined)
-    throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
+  if (saved === undefined) throw new RelayError('TOO_MANY_SUBSCRIPTIONS');
   if (await isSignInOver(database, principal)) {
     if (saved.added || isOfProgram(target.kind)) await removeSubscription(database, userId, saved.id);
-    throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
+    throw new AuthError('TOKEN_REVOKED');
   }
   if (saved.noticed) await wakeOutbox(deps);
   const { subscription } = await readAddress(database, userId, saved.id);
@@ -207,8 +196,7 @@ async function takeFromOthers(
 ): Promise<void> {
   for (const other of await subscriptionsOfOthers(database, userId, hashes)) {
     const target = room.seal.open(other.sealed) as Target | undefined;
-    if (target !== undefined && 'auth' in target && target.auth !== auth)
-      throw new RelayError('SUBSCRIPTION_TAKEN', 'This browser is subscribed for another account. Subscribe again.');
+    if (target !== undefined && 'auth' in target && target.auth !== auth) throw new RelayError('SUBSCRIPTION_TAKEN');
     await removeSubscription(database, other.userId, other.id);
   }
 }
@@ -235,8 +223,8 @@ export async function changeAddress(
   const { database } = deps;
   const { userId } = principal;
   const label = change.label?.trim();
-  if (label === '') throw new RelayError('INVALID_REQUEST', '"label" may not be empty.');
-  if (label !== undefined) requireShowable(label);
+  requireText(label, 'label');
+  requireShowable(label);
   const { sealed, subscription } = await readAddress(database, userId, id);
   const target = push.room?.seal.open(sealed) as Target | undefined;
   requireSealed(change.detail, target);

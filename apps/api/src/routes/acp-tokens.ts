@@ -20,18 +20,13 @@ export function acpTokenHandlers(deps: Operations): Handlers<keyof typeof acpTok
       for (const scope of scopes) requireScope(principal, scope);
       await requireRecentSignIn(deps, principal);
       const { userId } = principal;
-      if (!(await findDevice(database, userId, deviceId)))
-        throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+      if (!(await findDevice(database, userId, deviceId))) throw new RelayError('DEVICE_NOT_FOUND');
       const token = newAcpToken();
       const saved = await createAcpToken(database, {
         ...{ userId, deviceId, scopes, name: name.trim(), max: maxAcpTokens },
         tokenHash: hashAcpToken(token),
       });
-      if (!saved)
-        throw new RelayError(
-          'TOO_MANY_TOKENS',
-          `You have ${maxAcpTokens} tokens for ACP clients, which is the limit. Revoke one.`,
-        );
+      if (!saved) throw new RelayError('TOO_MANY_TOKENS');
       await notifyAllowed(deps, userId, { kind: 'program', name: acpTokenName(saved.name) });
       const url = `${config.publicUrl.replace(/^http/, 'ws')}/acp/${encodeURIComponent(deviceId)}`;
       return { status: 201, body: { ...saved, url, token } };
@@ -41,8 +36,7 @@ export function acpTokenHandlers(deps: Operations): Handlers<keyof typeof acpTok
       body: { tokens: await listAcpTokens(database, principal.userId) },
     }),
     revokeAcpToken: async ({ principal, params }) => {
-      if (!(await revokeAcpToken(database, principal.userId, params.id)))
-        throw new RelayError('TOKEN_NOT_FOUND', 'You have no token of an ACP client with this id.');
+      if (!(await revokeAcpToken(database, principal.userId, params.id))) throw new RelayError('TOKEN_NOT_FOUND');
       await announceAcpTokens(deps, [params.id]);
       return { status: 204 };
     },

@@ -20,11 +20,7 @@ export function deviceKeyHandlers(deps: Operations): Handlers<keyof typeof devic
         keyHash: hashDeviceKey(key),
         max: maxDeviceKeys,
       });
-      if (!saved)
-        throw new RelayError(
-          'TOO_MANY_KEYS',
-          `You have ${maxDeviceKeys} registration keys, which is the limit. Revoke one.`,
-        );
+      if (!saved) throw new RelayError('TOO_MANY_KEYS');
       return { status: 201, body: { ...saved, key } };
     },
     listDeviceKeys: async ({ principal }) => ({
@@ -32,8 +28,7 @@ export function deviceKeyHandlers(deps: Operations): Handlers<keyof typeof devic
       body: { keys: await listDeviceKeys(database, principal.userId) },
     }),
     revokeDeviceKey: async ({ principal, params }) => {
-      if (!(await revokeDeviceKey(database, principal.userId, params.id)))
-        throw new RelayError('KEY_NOT_FOUND', 'You have no registration key with this id.');
+      if (!(await revokeDeviceKey(database, principal.userId, params.id))) throw new RelayError('KEY_NOT_FOUND');
       return { status: 204 };
     },
   };

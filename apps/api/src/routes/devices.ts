@@ -19,7 +19,7 @@ import { readUsage } from '../devices/read-usage.ts';
 import { pingDevice } from '../devices/ping-device.ts';
 import { searchMessages } from '../devices/search-messages.ts';
 import { changeContinue } from '../devices/change-continue.ts';
-import { requireShowable } from '../devices/names.ts';
+import { requireShowable, requireText } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { defaultsOf, settingNote } from '../sessions/settings.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
@@ -34,7 +34,7 @@ type Rows = typeof deviceRoutes &
 /** Routes whose path has a code that a person typed. */
 type CodeRoutes = 'readCode' | 'approveCode' | 'denyCode';
 
-const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+const missing = () => new RelayError('DEVICE_NOT_FOUND');
 
 /** Some daemons store `now + expiresIn`, and look for `accessToken` (rules, 7.7). */
 const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; refreshToken: string }) => ({
@@ -73,7 +73,7 @@ export function deviceHandlers(deps: Operations): Handlers<keyof Rows> {
     listDevices: async (call) => ({ status: 200, body: { devices: await listDevices(db, call.principal.userId) } }),
     updateDevice: async (call) => {
       const name = call.body.name.trim();
-      if (name === '') throw new RelayError('INVALID_REQUEST', '"name" may not be empty.');
+      requireText(name, 'name');
       requireShowable(name);
       const device = await renameDevice(db, call.principal.userId, call.params.id, name);
       if (!device) throw missing();

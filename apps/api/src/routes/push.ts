@@ -85,7 +85,7 @@ export function pushHandlers(deps: Operations, push: Push): Handlers<keyof Rows>
     }),
     readDelivery: async ({ principal, params }) => {
       const delivery = await findDelivery(database, principal.userId, params.id);
-      if (!delivery) throw new RelayError('DELIVERY_NOT_FOUND', 'You have no such delivery.');
+      if (!delivery) throw new RelayError('DELIVERY_NOT_FOUND');
       return { status: 200, body: delivery };
     },
     giveAnswer: async ({ claims, response, body, note }) => {

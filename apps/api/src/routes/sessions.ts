@@ -192,7 +192,7 @@ export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
     listLater: async (call) => ({ status: 200, body: await listLater(deps, call.principal.userId) }),
     readTask: async (call) => {
       const task = await readTask(db, call.principal.userId, call.params.id);
-      if (!task) throw new RelayError('TASK_NOT_FOUND', 'You have no task with this id.');
+      if (!task) throw new RelayError('TASK_NOT_FOUND');
       return { status: 200, body: task };
     },
   };

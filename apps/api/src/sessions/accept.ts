@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { RelayError, type RouteName, limits } from '@relay/protocol';
 import { type Db, findReplay, keepReplay } from '@relay/database';
 import type { Operations } from '../deps.ts';
+import { requireText } from '../devices/names.ts';
 
 /** An answer, and whether it was given before under the same Idempotency-Key. */
 export interface Accepted<T> {
@@ -15,7 +16,7 @@ const handOverMs = 5000;
 
 /** @throws RelayError INVALID_REQUEST (blank), PAYLOAD_TOO_LARGE (over 256 KiB) */
 export function checkMessage(text: string, field: string): void {
-  if (text.trim() === '') throw new RelayError('INVALID_REQUEST', `"${field}" may not be empty.`);
+  requireText(text, field);
   if (Buffer.byteLength(text) > limits.messageBytes)
     throw new RelayError('PAYLOAD_TOO_LARGE', `"${field}" exceeds 256 KiB.`);
 }
@@ -28,12 +29,7 @@ export async function timeToLive(deps: Operations, deviceId: string, seconds: nu
   const ttlSeconds = seconds ?? deps.config.queueTtlDefaultSeconds;
   if (ttlSeconds > 0) return ttlSeconds * 1000;
   const owners = await deps.backplane.owners([deviceId]);
-  if (!owners.has(deviceId))
-    throw new RelayError(
-      'DEVICE_OFFLINE',
-      'The device is not connected. Send without "queueTtlSeconds": 0 to let the message wait.',
-      { retryAfter: 10 },
-    );
+  if (!owners.has(deviceId)) throw new RelayError('DEVICE_OFFLINE', { retryAfter: 10 });
   return handOverMs;
 }
 
@@ -65,8 +61,7 @@ export const hashOf = (request: Idempotent<unknown>['request']): string =>
 const withContent = <T extends { message: { content: string } }>(response: T, content: string | undefined): T =>
   content === undefined ? response : { ...response, message: { ...response.message, content } };
 
-export const conflict = () =>
-  new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
+export const conflict = () => new RelayError('IDEMPOTENCY_CONFLICT');
 
 /**
  * Runs `work` unless this key was answered before, and keeps the answer in the same transaction. Only successes are kept.

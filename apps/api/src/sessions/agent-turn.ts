@@ -37,8 +37,7 @@ const isLasting = ({ kind, label }: { kind?: string | undefined; label: string }
  * @throws RelayError PERSON_MUST_ANSWER
  */
 export function refuseForAgent({ mayHoldForGood }: AgentTurn, prompt: NamedPrompt, given: AnswerPrompt): void {
-  if (isForPerson(prompt, given))
-    throw new RelayError('PERSON_MUST_ANSWER', 'Only the person can answer this, in an app. Ask the person.');
+  if (isForPerson(prompt, given)) throw new RelayError('PERSON_MUST_ANSWER');
   if (mayHoldForGood || !choicesOf(prompt, given).some(isLasting)) return;
   throw new RelayError(
     'PERSON_MUST_ANSWER',

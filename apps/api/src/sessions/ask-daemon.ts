@@ -1,17 +1,28 @@
 /** Asks the daemon of a session, through the instance that holds the device (rules, 9.8). */
 import { BackplaneError } from '@relay/backplane';
 import type { SessionPlace } from '@relay/database';
-import { type Command, type ErrorCode, RelayError, type Reply, decodeAnswer } from '@relay/protocol';
+import { type Command, type ErrorCode, RelayError, type Reply, decodeAnswer, takesDetail } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 
 /** The gateway answers by its own clock; this one only fires when the gateway itself is gone. */
 const patienceMs = 1000;
 
-const failures: Partial<Record<BackplaneError['code'], [ErrorCode, string]>> = {
-  OFFLINE: ['DEVICE_OFFLINE', 'The device is not connected.'],
-  CLOSED: ['DEVICE_OFFLINE', 'The device went offline while it was asked.'],
-  TIMEOUT: ['DEVICE_TIMEOUT', 'The daemon did not answer in time. Try again.'],
+const failures: Partial<Record<BackplaneError['code'], ErrorCode>> = {
+  OFFLINE: 'DEVICE_OFFLINE',
+  CLOSED: 'DEVICE_OFFLINE',
+  TIMEOUT: 'DEVICE_TIMEOUT',
 };
+
+const retryOf = (code: ErrorCode) => (code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {});
+
+/** The error of a failed reply. Gateways of earlier releases send a sentence of their own with each code. */
+function errorOf({ code, error, scopes, received }: Extract<Reply, { kind: 'failure' }>): RelayError {
+  const options = {
+    ...retryOf(code),
+    details: { ...(scopes ? { scopes } : {}), ...(received === undefined ? {} : { received }) },
+  };
+  return takesDetail(code) ? new RelayError(code, error, options) : new RelayError(code, options);
+}
 
 /** @throws RelayError SESSION_NOT_RESOLVED: the daemon has not named the session yet, so the api cannot ask about it */
 export function requireNamed(session: Pick<SessionPlace, 'placeholder'>, what: string): void {
@@ -38,20 +49,10 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
     .catch((error: unknown) => {
       const known = error instanceof BackplaneError ? failures[error.code] : undefined;
       if (!known) throw error;
-      throw new RelayError(known[0], known[1], {
-        cause: error,
-        ...(known[0] === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
-      });
+      throw new RelayError(known, { cause: error, ...retryOf(known) });
     });
   const { reply, rest } = decodeAnswer(text) ?? { reply: undefined, rest: '' };
-  if (reply?.kind === 'failure')
-    throw new RelayError(reply.code, reply.error, {
-      ...(reply.code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
-      details: {
-        ...(reply.scopes ? { scopes: reply.scopes } : {}),
-        ...(reply.received === undefined ? {} : { received: reply.received }),
-      },
-    });
+  if (reply?.kind === 'failure') throw errorOf(reply);
   if (!reply || !(kinds as readonly string[]).includes(reply.kind))
     throw new RelayError('SERVICE_UNAVAILABLE', 'Another instance answered in a way this one does not understand.', {
       retryAfter: 5,

@@ -25,13 +25,7 @@ export async function cancelSession(
     cancelled?.daemonHasIt ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },
   );
   const taskId = cancelled?.taskId ?? queued[0];
-  if (taskId === undefined) {
-    const waits = which === 'running' ? 'Nothing runs' : 'Nothing runs or waits';
-    throw new RelayError(
-      'NO_RUNNING_TASK',
-      `${only === undefined ? waits : 'This task does not run'} in this session.`,
-    );
-  }
+  if (taskId === undefined) throw new RelayError('NO_RUNNING_TASK');
   if (record) await deps.publisher.session(record);
   return { taskId, state: 'cancelled', ...(which === 'all' ? { queued } : {}) };
 }

@@ -137,10 +137,8 @@ const fixed = (text: string) => new RelayError('TASK_NOT_CHANGEABLE', text);
 async function requireQueued(tx: Db, key: string, taskId: string): Promise<'later' | 'queued'> {
   const place = await placeOf(tx, key, taskId);
   const details = { taskId };
-  if (place === undefined) throw new RelayError('TASK_NOT_FOUND', `This session has no task ${taskId.slice(0, 100)}.`);
-  if (place === 'sent')
-    throw new RelayError('TASK_ALREADY_SENT', 'The message was sent to the daemon and no longer waits.', { details });
-  if (place === 'ended')
-    throw new RelayError('TASK_ALREADY_ENDED', 'The message no longer waits: it has ended.', { details });
+  if (place === undefined) throw new RelayError('TASK_NOT_FOUND');
+  if (place === 'sent') throw new RelayError('TASK_ALREADY_SENT', { details });
+  if (place === 'ended') throw new RelayError('TASK_ALREADY_ENDED', { details });
   return place;
 }

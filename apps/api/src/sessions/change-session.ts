@@ -9,6 +9,7 @@ import {
 } from '@relay/database';
 import { type MarkRead, RelayError, type Session, type UpdateSession } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
+import { requireText } from '../devices/names.ts';
 import { forgetHistory } from './forget-history.ts';
 import { requireSession, withSession } from './find.ts';
 import { publishCount } from './schedules.ts';
@@ -24,7 +25,7 @@ export async function updateSession(
   if ([given, archived, pinned, notify].every((field) => field === undefined))
     throw new RelayError('INVALID_REQUEST', 'Send "title", "archived", "pinned" or "notify".');
   const title = given?.trim();
-  if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
+  requireText(title, 'title');
   const work = async (tx: Db, key: string) => {
     if (notify !== undefined) await chooseNotify(tx, userId, key, notify);
     await changeSession(tx, key, { title, archived, pinned });

@@ -18,6 +18,7 @@ import {
 } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
+import { requireText } from '../devices/names.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 import { requireRoomForLater, timeOf } from './later.ts';
@@ -40,8 +41,8 @@ export async function createSession(
   checkMessage(body.message, 'message');
   const notBefore = timeOf(body);
   const images = checkImages(body.images);
-  if (body.title?.trim() === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
-  const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  requireText(body.title, 'title');
+  const missing = () => new RelayError('DEVICE_NOT_FOUND');
   const accepted = await withDevice(deps.database, body.deviceId, async (tx, device) => {
     if (device?.ownerId !== userId) throw missing();
     const settings = await requireControls(tx, device.id, body.settings);
@@ -68,10 +69,7 @@ export async function createSession(
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.message, async () => {
       const agentType = body.agentType ?? device.agentType;
       if (agentType !== device.agentType && !(await agentTypesOf(tx, device)).includes(agentType))
-        throw new RelayError(
-          'AGENT_NOT_OFFERED',
-          'This machine does not offer this agent. Choose one of the `agents` of the device.',
-        );
+        throw new RelayError('AGENT_NOT_OFFERED');
       if (body.pendingId !== undefined) {
         const named = { deviceId: device.id, agentType, nativeId: placeholderNativeId(body.pendingId) };
         if (await findSession(tx, userId, formatSessionId(named)))

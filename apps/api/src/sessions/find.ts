@@ -10,7 +10,7 @@ import {
 } from '@relay/database';
 import type { Operations } from '../deps.ts';
 
-const missing = () => new RelayError('SESSION_NOT_FOUND', 'You have no session with this id.');
+const missing = () => new RelayError('SESSION_NOT_FOUND');
 
 /** @throws RelayError SESSION_NOT_FOUND, also for another user's session: ids cannot be probed */
 export async function requireSession(db: Db, userId: string, sessionId: string): Promise<SessionRecord> {

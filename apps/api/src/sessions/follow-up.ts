@@ -75,10 +75,7 @@ export function requireQueued(deps: Operations, enqueued: Enqueued): Extract<Enq
       `${deps.config.queueLimit} messages already wait in this session. Wait, or cancel some.`,
     );
   if (enqueued.kind === 'unresolved') {
-    throw new RelayError(
-      'SESSION_NOT_RESOLVED',
-      'The device never started this session, so there is nothing to continue. Start a new one.',
-    );
+    throw new RelayError('SESSION_NOT_RESOLVED');
   }
   return enqueued;
 }

@@ -45,11 +45,7 @@ export function checkTime(text: string): Date {
 
 /** @throws RelayError TOO_MANY_LATER */
 export async function requireRoomForLater(tx: Db, userId: string, key?: string): Promise<void> {
-  if (await hasTooManyLater(tx, userId, key))
-    throw new RelayError(
-      'TOO_MANY_LATER',
-      `${limits.laterOfSession} messages of this session, or ${limits.laterOfPerson} of yours, have a time that has not come. Remove some.`,
-    );
+  if (await hasTooManyLater(tx, userId, key)) throw new RelayError('TOO_MANY_LATER');
 }
 
 /** Refuses a message that cannot have a time. @throws RelayError INVALID_REQUEST */
@@ -84,11 +80,7 @@ export async function acceptLater(
   const ttlMs = (body.queueTtlSeconds ?? deps.config.queueTtlDefaultSeconds) * 1000;
   const about = { key, deviceId: session.deviceId, ownerId: userId };
   const taskId = await enqueueLater(tx, { ...about, content, settings, notBefore, because, ttlMs });
-  if (taskId === undefined)
-    throw new RelayError(
-      'SESSION_NOT_RESOLVED',
-      'The device never started this session, so there is nothing to continue. Start a new one.',
-    );
+  if (taskId === undefined) throw new RelayError('SESSION_NOT_RESOLVED');
   const record = (await readSessions(tx, [key]))[0]!;
   const userMessage = message(userItemUuid(taskId), 'USER', content, notBefore.toISOString());
   return { sent: { taskId, sessionId: record.session.id, state: 'later', message: userMessage, key }, record };

@@ -13,20 +13,11 @@ export async function requireOpenPrompt(
   digest: string | undefined,
 ): Promise<PromptRecord> {
   const found = uuid.includes('\0') ? undefined : await readPrompt(tx, key, uuid);
-  if (!found) throw new RelayError('PROMPT_NOT_FOUND', 'This session has no question with this id.');
-  if (found.answer)
-    throw new RelayError('PROMPT_ALREADY_ANSWERED', 'The question was answered before. Nothing was sent.', {
-      details: { answer: found.answer },
-    });
+  if (!found) throw new RelayError('PROMPT_NOT_FOUND');
+  if (found.answer) throw new RelayError('PROMPT_ALREADY_ANSWERED', { details: { answer: found.answer } });
   const isAnother = digest !== undefined && found.prompt.digest !== digest;
   if (found.state !== 'open' || isAnother)
-    throw new RelayError(
-      'PROMPT_SUPERSEDED',
-      isAnother && found.state === 'open'
-        ? 'The open question is not the one that was shown. Nothing was sent; show the new one.'
-        : 'The question can no longer be answered. Nothing was sent.',
-      { details: { prompts: session.prompts ?? [] } },
-    );
+    throw new RelayError('PROMPT_SUPERSEDED', { details: { prompts: session.prompts ?? [] } });
   return found;
 }
 
@@ -37,9 +28,5 @@ export async function requireOpenPrompt(
 export function refuseUnbound({ session }: SessionRecord, policy: 'off' | 'required'): void {
   const asksToAllow = session.prompts?.some(({ options }) => options.some(({ kind }) => kind?.startsWith('allow')));
   if (policy === 'required' && asksToAllow)
-    throw new RelayError(
-      'PROMPT_REFERENCE_REQUIRED',
-      'The agent asks for a permission. Answer it by its id, or send "answers": null for a message that waits behind it.',
-      { details: { prompts: session.prompts ?? [] } },
-    );
+    throw new RelayError('PROMPT_REFERENCE_REQUIRED', { details: { prompts: session.prompts ?? [] } });
 }

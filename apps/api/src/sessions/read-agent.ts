@@ -33,10 +33,7 @@ export async function readContext(deps: Operations, userId: string, sessionId: s
   const { deviceId, id, nativeId } = place;
   const declared = await capabilitiesOf(deps.database, deviceId);
   if (!declared.includes(capabilities.usage) && !declared.includes(capabilities.context))
-    throw new RelayError(
-      'NOT_SUPPORTED_BY_DEVICE',
-      'The daemon of this device does not tell the context of a session: it did not declare "usage".',
-    );
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   requireNamed(place, 'context');
   const command = { v: 1, kind: 'ask_context', sessionId: nativeId } as const;
   const reply = await askDaemon(deps, deviceId, command, 'session_context');
@@ -60,10 +57,7 @@ export async function readSummary(deps: Operations, userId: string, sessionId: s
   requireNamed(place, 'summary');
   const declared = await capabilitiesOf(deps.database, deviceId);
   if (declared.includes(capabilities.context) && !declared.includes(capabilities.usage))
-    throw new RelayError(
-      'NOT_SUPPORTED_BY_DEVICE',
-      'The daemon of this device is too old to tell what a session is about. Update it.',
-    );
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   const command = { v: 1, kind: 'ask_summary', sessionId: nativeId } as const;
   const { summary } = await askDaemon(deps, deviceId, command, 'session_summary');
   return { sessionId: id, ...summary };

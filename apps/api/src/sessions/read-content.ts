@@ -22,10 +22,7 @@ async function pieceOf(
   const place = await requirePlace(deps, userId, sessionId);
   const { deviceId, id, nativeId } = place;
   if (!(await capabilitiesOf(deps.database, deviceId)).includes(capabilities.content))
-    throw new RelayError(
-      'NOT_SUPPORTED_BY_DEVICE',
-      'The daemon of this device keeps no images and no whole outputs, or does not send them. Update it.',
-    );
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   requireNamed(place, 'content');
   const command = { v: 1, kind: 'ask_content', sessionId: nativeId, uuid, name, offset, limit } as const;
   const { mime, size, cut, name: fileName, data } = await askDaemon(deps, deviceId, command, 'item_content');
@@ -60,7 +57,7 @@ export async function downloadContent(
     for (let piece = first; ; piece = await pieceOf(deps, userId, { ...range, offset })) {
       const part = Buffer.from(piece.data, 'base64');
       if (piece.size !== first.size || (part.length === 0 && offset < first.size))
-        throw new RelayError('CONTENT_NOT_FOUND', 'The content changed while it was read.');
+        throw new RelayError('CONTENT_NOT_FOUND');
       offset += part.length;
       yield part;
       if (offset >= first.size) return;

@@ -19,10 +19,7 @@ export async function readDesk(
   const place = await requirePlace(deps, userId, sessionId);
   const { deviceId, id, nativeId } = place;
   if (!(await capabilitiesOf(deps.database, deviceId)).includes(capabilities.desk))
-    throw new RelayError(
-      'NOT_SUPPORTED_BY_DEVICE',
-      'The daemon of this device is too old to show how a session continues in a terminal. Update it.',
-    );
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   requireNamed(place, 'command');
   const command = { v: 1, kind: 'ask_desk', sessionId: nativeId, letGo } as const;
   const { free, why, held, command: line, cwd } = await askDaemon(deps, deviceId, command, 'session_desk');

@@ -22,7 +22,7 @@ export async function readFiles(
   const can = await capabilitiesOf(deps.database, place.deviceId);
   const isFiles = question.about === 'files' || question.about === 'file';
   if (!can.includes(capabilities.changes) || (isFiles && !can.includes(capabilities.browse)))
-    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'The daemon of this device shares no files. Update it.');
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE');
   requireNamed(place, 'files');
   const given = Object.fromEntries(Object.entries(question).filter(([, value]) => value !== undefined));
   const command = { v: 1, kind: 'ask_files', sessionId: place.nativeId, ...given } as Command;

@@ -36,10 +36,11 @@ import { message, newMessage } from '@relay/attention';
 import { userItemUuid } from '@relay/protocol/identity';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
+import { requireText } from '../devices/names.ts';
 import { checkMessage } from './accept.ts';
 import { requireControls } from './settings.ts';
 
-const missing = () => new RelayError('SCHEDULE_NOT_FOUND', 'You have no schedule with this id.');
+const missing = () => new RelayError('SCHEDULE_NOT_FOUND');
 
 /** @throws RelayError INVALID_SCHEDULE, SCHEDULE_TOO_OFTEN */
 function checkRule(rule: { cron: string; zone: string }): void {
@@ -49,7 +50,7 @@ function checkRule(rule: { cron: string; zone: string }): void {
     if (error instanceof InvalidRule) throw new RelayError('INVALID_SCHEDULE', error.message);
     throw error;
   }
-  throw new RelayError('SCHEDULE_TOO_OFTEN', 'Two times of this rule are nearer than 15 minutes.');
+  throw new RelayError('SCHEDULE_TOO_OFTEN');
 }
 
 /** @throws RelayError INVALID_SCHEDULE, SCHEDULE_TOO_OFTEN */
@@ -68,14 +69,11 @@ const timeOf = (text: string | null | undefined): Date | null => {
 /** @throws RelayError AGENT_NOT_OFFERED */
 async function requireAgent(tx: Db, device: DeviceLock, agentType: string): Promise<void> {
   if ((await agentTypesOf(tx, device)).includes(agentType)) return;
-  throw new RelayError(
-    'AGENT_NOT_OFFERED',
-    'This machine does not offer this agent. Choose one of the `agents` of the device.',
-  );
+  throw new RelayError('AGENT_NOT_OFFERED');
 }
 
 const titleOf = (title: string | null | undefined): string | null => {
-  if (title?.trim() === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
+  requireText(title, 'title');
   return title?.trim() ?? null;
 };
 
@@ -93,15 +91,14 @@ export async function createSchedule(
   checkRule(body);
   if (body.dangerous === true) await requireRecentSignIn(deps, principal);
   const id = await withDevice(deps.database, body.deviceId, async (tx, device) => {
-    if (device?.ownerId !== userId) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+    if (device?.ownerId !== userId) throw new RelayError('DEVICE_NOT_FOUND');
     const session = body.sessionId === undefined ? undefined : await findSession(tx, userId, body.sessionId);
     if (body.sessionId !== undefined && session?.session.deviceId !== device.id)
-      throw new RelayError('SESSION_NOT_FOUND', 'This device has no session with this id.');
+      throw new RelayError('SESSION_NOT_FOUND');
     const agentType = session?.session.agentType ?? body.agentType ?? device.agentType;
     await requireAgent(tx, device, agentType);
     const settings = (await requireControls(tx, device.id, body.settings)) ?? null;
-    if (await hasTooManySchedules(tx, userId))
-      throw new RelayError('TOO_MANY_SCHEDULES', `You have ${limits.schedules} schedules. Delete some.`);
+    if (await hasTooManySchedules(tx, userId)) throw new RelayError('TOO_MANY_SCHEDULES');
     const about = { ownerId: userId, deviceId: device.id, program: principal.clientId ?? null };
     return addSchedule(tx, about, {
       ...{

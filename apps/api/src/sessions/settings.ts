@@ -14,11 +14,7 @@ import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requirePlace } from './find.ts';
 
-const tooOld = () =>
-  new RelayError(
-    'NOT_SUPPORTED_BY_DEVICE',
-    'The daemon of this device keeps no settings: it did not declare "controls". Update it.',
-  );
+const tooOld = () => new RelayError('NOT_SUPPORTED_BY_DEVICE');
 
 /**
  * The settings as the task keeps them; undefined if empty.
@@ -64,11 +60,7 @@ export async function settingsOf(
   const place = await requirePlace(deps, userId, sessionId);
   const { deviceId, id, nativeId } = place;
   const declared = await capabilitiesOf(deps.database, deviceId);
-  if (!declared.includes(capabilities.settings))
-    throw new RelayError(
-      'SETTINGS_NOT_SUPPORTED',
-      'The daemon of this device does not tell what can be chosen in a session: it is too old, or its agent has nothing to choose.',
-    );
+  if (!declared.includes(capabilities.settings)) throw new RelayError('SETTINGS_NOT_SUPPORTED');
   if ((known || change?.keep === true) && !declared.includes(capabilities.controls)) throw tooOld();
   requireNamed(place, 'settings');
   const about = { v: 1, kind: 'ask_settings', sessionId: nativeId } as const;
@@ -111,7 +103,7 @@ export async function defaultsOf(
   { agentType, projectPath, change, requireRecent }: AskedDefaults,
 ): Promise<AgentSettings> {
   const device = await findDevice(deps.database, userId, deviceId);
-  if (!device) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
+  if (!device) throw new RelayError('DEVICE_NOT_FOUND');
   if (!(await capabilitiesOf(deps.database, deviceId)).includes(capabilities.controls)) throw tooOld();
   const about = {
     v: 1,

@@ -16,10 +16,7 @@ export async function requireTurn(tx: Db, { key, session }: SessionRecord): Prom
       'NOT_SUPPORTED_BY_DEVICE',
       'The daemon of this device takes no message into a running turn. Queue the message, or update the daemon.',
     );
-  if (status === 'waiting' || prompts.length > 0)
-    throw new RelayError('AGENT_ASKS', 'The agent waits for an answer. Answer it first. Nothing was sent.', {
-      details: { prompts },
-    });
+  if (status === 'waiting' || prompts.length > 0) throw new RelayError('AGENT_ASKS', { details: { prompts } });
   const into = await runningTask(tx, key);
   if (into !== undefined && (await recentSteers(tx, key)) >= steersPerMinute)
     throw new RelayError(

@@ -13,7 +13,7 @@ async function publishWatch(deps: Operations, { key, session }: SessionRecord, u
 async function startWatching(tx: Db, userId: string, key: string): Promise<boolean> {
   const started = await watchSession(tx, userId, key, limits.watchedSessions);
   if (started !== 'full') return started === 'first';
-  throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
+  throw new RelayError('TOO_MANY_WATCHED');
 }
 
 const asInSettings = (deps: Operations, userId: string, sessionId: string): Promise<void> =>

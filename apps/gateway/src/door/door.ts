@@ -51,7 +51,7 @@ function refusalOf(error: unknown): RelayError {
   if (error instanceof RelayError) return error;
   if (error instanceof HandshakeError)
     return new RelayError(error.status === 405 ? 'METHOD_NOT_ALLOWED' : 'INVALID_REQUEST', error.message);
-  return new RelayError('INTERNAL_ERROR', 'The relay failed. Try again.', { cause: error });
+  return new RelayError('INTERNAL_ERROR', { cause: error });
 }
 
 export function createDoor(deps: DoorDeps): Upgrade {
@@ -62,8 +62,7 @@ export function createDoor(deps: DoorDeps): Upgrade {
   let arriving = 0;
 
   const refuseWhenDraining = (): void => {
-    if (connections.draining)
-      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Connect again.', { retryAfter: 1 });
+    if (connections.draining) throw new RelayError('SERVICE_UNAVAILABLE', { retryAfter: 1 });
   };
 
   /** Not all of them at the same second again. */
@@ -72,23 +71,17 @@ export function createDoor(deps: DoorDeps): Upgrade {
   const refuseWhenFull = (): void => {
     // An arrival that has its socket already counts once.
     if (connections.size + arriving - connections.beginning >= config.maxConnections)
-      throw new RelayError('GATEWAY_FULL', 'This gateway takes no more daemons. Connect again.', {
-        retryAfter: soon(),
-      });
+      throw new RelayError('GATEWAY_FULL', { retryAfter: soon() });
   };
 
   const refuseCrowd = (): void => {
     if (arriving < config.connectingLimit) return;
-    const retryAfter = soon();
-    throw new RelayError('SERVICE_UNAVAILABLE', 'Too many daemons connect at this moment. Connect again.', {
-      retryAfter,
-    });
+    throw new RelayError('SERVICE_UNAVAILABLE', { retryAfter: soon() });
   };
 
   const admit: (...upgrade: Parameters<Upgrade>) => Promise<void> = async (request, duplex, head) => {
     const peer = await authenticateDaemon(request, deps);
-    if (balance.sendsOn(peer.deviceId))
-      throw new SentOn('GATEWAY_FULL', 'Another gateway has more room. Connect again.', { retryAfter: soon() });
+    if (balance.sendsOn(peer.deviceId)) throw new SentOn('GATEWAY_FULL', { retryAfter: soon() });
     await contests.refuse(peer);
     if (!(await admission.admit(peer.deviceId)))
       throw waitYourTurn(peer, 'This device connects too often: is its credential used on two machines?', 5);

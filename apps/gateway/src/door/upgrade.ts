@@ -106,10 +106,7 @@ async function verify(token: string, deviceId: string, { deviceVerifier }: Pick<
     if (error instanceof AuthError && error.code !== 'SERVICE_UNAVAILABLE')
       throw new RelayError(error.code, error.message);
     if (error instanceof AuthError || isUnavailable(error)) {
-      throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot check credentials right now. Try again.', {
-        cause: error,
-        retryAfter: 5,
-      });
+      throw new RelayError('SERVICE_UNAVAILABLE', { cause: error, retryAfter: 5 });
     }
     throw error;
   }

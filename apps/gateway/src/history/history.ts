@@ -4,6 +4,7 @@ import { type Reply, encodeFiles, encodeItems } from '@relay/protocol';
 import type { Commands } from '@relay/backplane';
 import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
+import { failure } from '../sessions/failures.ts';
 import { repeats } from '../sessions/pages.ts';
 import { type Answer, type Question, patienceOf, questionFrame, replyOf, sharedKey } from './questions.ts';
 import type { Requests, Waiter } from '../connection/requests.ts';
@@ -21,13 +22,6 @@ export interface History {
   abandon(connection: DaemonConnection): void;
 }
 
-const failure = (code: 'DEVICE_TIMEOUT' | 'DEVICE_OFFLINE', error: string): Reply => ({
-  v: 1,
-  kind: 'failure',
-  code,
-  error,
-});
-
 export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: GatewayMetrics, timeoutMs: number): History {
   const requestsOf = ({ requests }: DaemonConnection) => requests as Requests<Question>;
 
@@ -41,7 +35,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
     if (!request || !connection.send(request.frame)) return false;
     const timer = setTimeout(
       () => {
-        requests.settle(requestId, failure('DEVICE_TIMEOUT', 'The daemon did not answer in time. Try again.'));
+        requests.settle(requestId, failure('DEVICE_TIMEOUT'));
       },
       patienceOf(question) * timeoutMs,
     );
@@ -90,8 +84,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
       if ('rest' in reply) requests.settle(id, reply.reply, reply.rest);
       else requests.settle(id, notForEver(connection, request.question, reply));
     },
-    abandon: ({ requests }) =>
-      requests.settleAll(failure('DEVICE_OFFLINE', 'The device went offline while it was asked.')),
+    abandon: ({ requests }) => requests.settleAll(failure('DEVICE_OFFLINE')),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   transcriptLimits,
 } from '@relay/protocol';
 import { type Cursors } from '../sessions/pages.ts';
+import { answeredBadly, detailed, failure } from '../sessions/failures.ts';
 import { historyReply, itemsReply } from '../sessions/translate.ts';
 
 /** A reply, and the text that follows its head. */
@@ -28,10 +29,7 @@ const summaryTextBytes = 8 * 1024;
 /** Twice the size limit of a page. */
 const maxItemsBytes = 2 * transcriptLimits.pageBytes;
 
-const failure = (error: string): Reply => ({ v: 1, kind: 'failure', code: 'DEVICE_ERROR', error });
-const answeredBadly = (error: string | null | undefined) =>
-  failure(`The device answered: ${cutText(error || 'nothing', 1024)}`);
-const answeredTooMuch = failure('The device answered too much.');
+const answeredTooMuch = detailed('DEVICE_ERROR', 'The device answered too much.');
 
 /** A page of messages, or of items if the reader wants parts and the daemon sent them. */
 export function pageReply(
@@ -71,15 +69,14 @@ export function settingsReply(
   kind: 'session_settings' | 'agent_settings',
 ): Reply {
   const listed = settingCodes.find((name) => name === code);
-  if (listed && error) return { v: 1, kind: 'failure', code: listed, error: cutText(error, 1024) };
+  if (listed && error) return detailed(listed, error);
   if (error || !settings) return answeredBadly(error);
   if (Buffer.byteLength(JSON.stringify(settings)) > settingLimits.bytes) return answeredTooMuch;
   return { v: 1, kind, settings, ...(asOf === undefined ? {} : { asOf }), ...(can === undefined ? {} : { can }) };
 }
 
 export function contentReply({ mime, size, cut, name, data, error, code }: FromDaemon<'content_response'>): Reply {
-  if (code === 'CONTENT_NOT_FOUND')
-    return { v: 1, kind: 'failure', code, error: 'The device does not have this content, or no longer.' };
+  if (code === 'CONTENT_NOT_FOUND') return failure(code);
   if (error || typeof size !== 'number' || typeof data !== 'string') return answeredBadly(error);
   return {
     v: 1,
@@ -93,13 +90,7 @@ export function contentReply({ mime, size, cut, name, data, error, code }: FromD
 }
 
 export function foldersReply({ path, parent, folders, more, error, code }: FromDaemon<'folders'>): Reply {
-  if (code === 'FOLDER_NOT_FOUND')
-    return {
-      v: 1,
-      kind: 'failure',
-      code,
-      error: 'There is no such folder, or it lies outside what the machine allows.',
-    };
+  if (code === 'FOLDER_NOT_FOUND') return failure(code);
   if (error || !folders) return answeredBadly(error);
   if (Buffer.byteLength(JSON.stringify(folders)) > limits.folderBytes) return answeredTooMuch;
   const place = { ...(path ? { path } : {}), ...(typeof parent === 'string' ? { parent } : {}) };
@@ -184,13 +175,6 @@ const fileCodes = [
   'CHANGES_TOO_LARGE',
   'NOT_SUPPORTED_BY_DEVICE',
 ] as const;
-const fileSentences: Readonly<Record<(typeof fileCodes)[number], string>> = {
-  FILE_NOT_FOUND: 'There is no such file in this session, or it lies outside what the machine shares.',
-  FILE_HIDDEN: 'The machine keeps the content of this file: it may hold secrets.',
-  SCOPE_NOT_AVAILABLE: 'The files cannot be compared like this.',
-  CHANGES_TOO_LARGE: 'The comparison is too large.',
-  NOT_SUPPORTED_BY_DEVICE: 'The machine does not share these files.',
-};
 
 /** The reply, and the text that follows its head. */
 export function filesReply(frame: FileAnswer): Reply | WithRest {
@@ -198,8 +182,9 @@ export function filesReply(frame: FileAnswer): Reply | WithRest {
   const listed = fileCodes.find((name) => name === code);
   if (listed) {
     const { scopes } = fields as { scopes?: readonly string[] | null };
-    const instead = scopes ? { scopes: scopes.slice(0, 16) } : {};
-    return { v: 1, kind: 'failure', code: listed, error: fileSentences[listed], ...instead };
+    // Here the machine decides, not the age of its daemon.
+    if (listed === 'NOT_SUPPORTED_BY_DEVICE') return detailed(listed, 'The machine does not share these files.');
+    return failure(listed, scopes ? { scopes: scopes.slice(0, 16) } : {});
   }
   const isWhole = needed[type].every(
     (name) =>
@@ -221,24 +206,11 @@ export function filesReply(frame: FileAnswer): Reply | WithRest {
   return { reply: { v: 1, kind: 'device_files' }, rest };
 }
 
-const transferSentences = {
-  FILE_INCOMPLETE: 'The piece does not begin where the received part of the file ends.',
-  FILE_NOT_FOUND: 'The device does not have this file, or no longer.',
-  FILE_TOO_LARGE: 'A file can have 25 MiB.',
-  INVALID_FILE: 'The file has another size than announced, or its id is not a ULID.',
-  DEVICE_FULL: 'The device has no room for the file.',
-} as const;
+const transferCodes = ['FILE_INCOMPLETE', 'FILE_NOT_FOUND', 'FILE_TOO_LARGE', 'INVALID_FILE', 'DEVICE_FULL'] as const;
 
 export function transferReply({ received, done, name, sha256, code, error }: FromDaemon<'file_result'>): Reply {
-  const listed = (Object.keys(transferSentences) as (keyof typeof transferSentences)[]).find((one) => one === code);
-  if (listed)
-    return {
-      v: 1,
-      kind: 'failure',
-      code: listed,
-      error: transferSentences[listed],
-      ...(typeof received === 'number' ? { received } : {}),
-    };
+  const listed = transferCodes.find((one) => one === code);
+  if (listed) return failure(listed, typeof received === 'number' ? { received } : {});
   if (error || typeof received !== 'number') return answeredBadly(error);
   return {
     v: 1,

@@ -25,6 +25,7 @@ import {
 import { questionDigest, questionUuid } from '@relay/protocol/identity';
 import { cut, message } from '@relay/attention';
 import type { NamedPrompt, SessionFacts } from '@relay/database';
+import { answeredBadly } from './failures.ts';
 import { type Cursors, chronological, cutAtCursor } from './pages.ts';
 
 /** Such a text would be written as it was read, which takes twenty times as long as to see that. The last days of a month are read. */
@@ -224,8 +225,7 @@ export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): num
 
 /** A `messages` frame as the answer to its question. With `error` it is a failure, not an empty page. */
 export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: Cursors = {}): Reply {
-  if (frame.error)
-    return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };
+  if (frame.error) return answeredBadly(frame.error);
   // A daemon with parts can send them unrequested: then the reader gets only the items that are messages too.
   const given = (frame.messages ?? []).filter(isPlain);
   const ordered = chronological(given);

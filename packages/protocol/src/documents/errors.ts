@@ -1,6 +1,6 @@
 /** The tables of errors → `docs/errors.md`. Pure. */
 import { describedCloseCodes } from './close-meanings.ts';
-import { errorCatalogue, pollErrors, taskErrors } from '../errors.ts';
+import { type ErrorCode, errorCatalogue, meaningOf, pollErrors, taskErrors } from '../errors.ts';
 import { code, generatedNote, jsonBlock, table } from './markdown.ts';
 import { registry } from '../registry.ts';
 
@@ -28,7 +28,11 @@ export function errorsMarkdown(): string {
     jsonBlock(registry['rest.ErrorResponse']?.example),
     table(
       ['Status', 'Code', 'Meaning'],
-      Object.entries(errorCatalogue).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
+      (Object.keys(errorCatalogue) as ErrorCode[]).map((name) => [
+        String(errorCatalogue[name].status),
+        code(name),
+        meaningOf(name),
+      ]),
     ),
     '## Polling for a device',
     '`POST /api/devices/token` answers 400 with `error` one of these strings (RFC 8628) and `code` the same in capitals.',

@@ -69,9 +69,9 @@ function successes(route: Route, components: Components): [string, JsonObject][]
 /** One error body per code of the catalogue. */
 const errorExamples = (): JsonObject =>
   objectOf(
-    Object.entries(errorCatalogue).map(([code, { status, meaning }]) => [
+    Object.entries(errorCatalogue).map(([code, { status, sentence }]) => [
       code,
-      { value: { error: meaning, code, status, ...(code === 'RATE_LIMITED' ? { retryAfter: 17 } : {}) } },
+      { value: { error: sentence, code, status, ...(code === 'RATE_LIMITED' ? { retryAfter: 17 } : {}) } },
     ]),
   );
 

@@ -1,4 +1,5 @@
 /** The messages between instances: one golden example per kind. */
+import { sentenceOf } from '../errors.ts';
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
@@ -95,7 +96,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   session_desk: { v: 1, kind: 'session_desk', free: true, command: resume, cwd: projectPath },
-  failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },
+  failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: sentenceOf('DEVICE_TIMEOUT') },
 };
 
 export const controlExamples: ExamplesOf<typeof controls> = {

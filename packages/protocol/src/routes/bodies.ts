@@ -1,4 +1,5 @@
 /** Every body of a route, by name. The rows name them; this module collects them. */
+import { sentenceOf } from '../errors.ts';
 import { Type, count, line, maybe, record, text } from '../schema.ts';
 import { routes } from '../routes.ts';
 import { type Body, body } from './body.ts';
@@ -11,7 +12,7 @@ export const ErrorResponse = body(
     status: Type.Integer({ description: 'HTTP status' }),
     retryAfter: maybe(count('Seconds until a retry, with 429')),
   }),
-  { error: 'No such session.', code: 'SESSION_NOT_FOUND', status: 404 },
+  { error: sentenceOf('SESSION_NOT_FOUND'), code: 'SESSION_NOT_FOUND', status: 404 },
 );
 
 /** The bodies in the order of the routes, then the body of errors. */

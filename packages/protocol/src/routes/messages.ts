@@ -1,4 +1,5 @@
 /** Routes of the conversation between people and the agent: history, messages, answers. */
+import { sentenceOf } from '../errors.ts';
 import { asked } from '../examples/transcript.ts';
 import * as story from '../examples/story.ts';
 import { Message, Prompt, taskStates } from '../rest/conversation.ts';
@@ -128,7 +129,7 @@ export const PromptRefusal = body(
     prompts: maybe(list(Prompt, 'The open questions, oldest first', { maxItems: limits.promptOptions })),
   }),
   {
-    error: 'The question was answered before.',
+    error: sentenceOf('PROMPT_ALREADY_ANSWERED'),
     code: 'PROMPT_ALREADY_ANSWERED',
     status: 409,
     answer: { option: 'opt1', at: story.times.answered, by: story.userId },

@@ -54,8 +54,7 @@ export const words: typeof english = {
 
       INVALID_IMAGE: 'Eines der Bilder ist ungültig. Entferne es oder speichere es als PNG.',
       AGENT_NOT_OFFERED: 'Dieser Rechner bietet den Agenten nicht mehr an. Wähle einen anderen.',
-      NOT_SUPPORTED_BY_DEVICE:
-        'Dieser Rechner kann das nicht. Sende die Nachricht ohne Bilder oder aktualisiere seinen Daemon.',
+      NOT_SUPPORTED_BY_DEVICE: 'Dieser Rechner kann das nicht. Aktualisiere seinen Daemon.',
 
       SESSION_NOT_FOUND: 'Sitzung nicht gefunden. Vielleicht wurde sie gelöscht.',
       DEVICE_NOT_FOUND: 'Rechner nicht gefunden. Vielleicht wurde er entfernt.',
