@@ -122,10 +122,10 @@ export async function connectionClosed(db: Db, ending: Ending): Promise<void> {
 async function closed(db: Db, endings: readonly Ending[], lock: Sql): Promise<Set<string>> {
   if (endings.length === 0) return new Set();
   // The reason is text of the other side; PostgreSQL cannot store U+0000.
-  const asked = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
+  const closings = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
   const rows = await db.sql.query<{ id: string }>`
     WITH asked AS (
-      SELECT * FROM json_to_recordset(${asked}::json)
+      SELECT * FROM json_to_recordset(${closings}::json)
         AS a("deviceId" text, fence bigint, "connectionId" text, code int, reason text)
     ), held AS (
       SELECT d.id FROM devices d WHERE d.id IN (SELECT "deviceId" FROM asked) ${lock}

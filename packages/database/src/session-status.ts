@@ -199,7 +199,7 @@ export async function releaseQueue(db: Db, key: string): Promise<void> {
 }
 
 /** Another question is open: no message accepted before it answers it. */
-export async function settleAsked(db: Db, key: string, prompt: string): Promise<void> {
+export async function setSessionPrompt(db: Db, key: string, prompt: string): Promise<void> {
   await db.sql.execute`
     UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(), news_at = now(),
       status = CASE WHEN ${someUnderWay} THEN s.status ELSE 'waiting' END,
@@ -208,7 +208,7 @@ export async function settleAsked(db: Db, key: string, prompt: string): Promise<
 }
 
 /** The daemon closed questions of these sessions: sessions that waited only for these are now `status`. */
-export async function settleUnasked(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
+export async function clearSessionPrompts(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
   if (keys.length === 0) return;
   const remains = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;
   await db.sql.execute`

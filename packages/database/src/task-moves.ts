@@ -34,7 +34,7 @@ export interface Move {
 }
 
 /**
- * In SQL: `said` wipes the instruction too, unless the outcome lacks a text: then the history search needs it (see
+ * In SQL: `finished` wipes the instruction too, unless the outcome lacks a text: then the history search needs it (see
  * `Ending`).
  */
 const writes = {
@@ -42,7 +42,7 @@ const writes = {
   sent: [sql`sent_at = now()`],
   // Its fence stays: it identifies the claim that was given back.
   unsent: [sql`sent_at = NULL`],
-  said: [sql`finished_at = now(), images = NULL, answer = NULL`],
+  finished: [sql`finished_at = now(), images = NULL, answer = NULL`],
   ended: [sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
   expired: [sql`finished_at = t.expires_at, images = NULL, instruction = '', answer = NULL`],
   erased: [
@@ -101,7 +101,7 @@ export const taskMoves = {
   complete: {
     from: delivered,
     to: 'completed',
-    writes: 'said',
+    writes: 'finished',
     session: 'end',
     steers: 'land',
     strands: true,
@@ -111,7 +111,7 @@ export const taskMoves = {
   fail: {
     from: delivered,
     to: 'failed',
-    writes: 'said',
+    writes: 'finished',
     session: 'end',
     steers: 'land',
     strands: true,
@@ -121,7 +121,7 @@ export const taskMoves = {
   ask: {
     from: delivered,
     to: 'waiting',
-    writes: 'said',
+    writes: 'finished',
     session: 'end',
     steers: 'land',
     strands: true,
@@ -131,7 +131,7 @@ export const taskMoves = {
   miss: {
     from: delivered,
     to: 'failed',
-    writes: 'said',
+    writes: 'finished',
     session: 'miss',
     questions: 'failed',
     steers: 'land',
@@ -141,7 +141,7 @@ export const taskMoves = {
   completeLate: {
     from: settled,
     to: 'completed',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'over',
@@ -150,7 +150,7 @@ export const taskMoves = {
   failLate: {
     from: settled,
     to: 'failed',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'over',
@@ -159,7 +159,7 @@ export const taskMoves = {
   askLate: {
     from: settled,
     to: 'waiting',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'own',
@@ -168,7 +168,7 @@ export const taskMoves = {
   find: {
     from: ['unknown'],
     to: 'completed',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'over',
@@ -304,7 +304,7 @@ export const taskMoves = {
 
 export type MoveName = keyof typeof taskMoves;
 
-/** An outcome as the daemon reports it; replaces the known one. For moves that write `said`. */
+/** An outcome as the daemon reports it; replaces the known one. For moves that write `finished`. */
 export interface Ending {
   result: string | null;
   code: TaskErrorCode | null;

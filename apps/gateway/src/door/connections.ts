@@ -34,7 +34,7 @@ interface ConnectionsDeps {
   history: History;
   inbound: Inbound;
   status: Status;
-  handle: FrameHandler;
+  handleFrame: FrameHandler;
   /** Drops the cached credential of a device because it is stale. */
   forget: (deviceId: string) => void;
 }
@@ -60,7 +60,7 @@ export class Connections {
     this.#deps = deps;
     const of = (socket: Socket) => this.#bySocket.get(socket)!;
     this.#handlers = {
-      onFrame: (text, socket) => deps.handle(of(socket), text),
+      onFrame: (text, socket) => deps.handleFrame(of(socket), text),
       passes: passesReport,
       payer: (socket) => of(socket).ownerId,
       onBinary: (socket) => of(socket).close('binary'),

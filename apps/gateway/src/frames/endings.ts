@@ -13,7 +13,7 @@ import {
   cancelledAmong,
   continueAfterLimit,
   endTask,
-  findAskedTask,
+  findDeliveredTask,
   readSessions,
   settleTask,
   withDevice,
@@ -121,7 +121,7 @@ export function createEndings(deps: EndingDeps): Endings {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
       // Read it before the outcome clears the instruction, which the history search needs.
-      const task = isWordless ? await findAskedTask(tx, taskId) : undefined;
+      const task = isWordless ? await findDeliveredTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
       const limit = outcome.kind === 'failed' && ended === 'ended' ? outcome.limit : undefined;
       const resetsAt = readTime(limit?.resetsAt ?? '');

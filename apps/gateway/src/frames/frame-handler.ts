@@ -72,7 +72,7 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
   const large = createLargeFrames(share);
 
   const work = (connection: DaemonConnection, frame: Received) =>
-    outlast(() => inbound.handle(connection, frame), isClosing);
+    outlast(() => inbound.dispatch(connection, frame), isClosing);
 
   /** Traces the work that a frame causes; a pong causes no work. */
   const traced = async (connection: DaemonConnection, frame: Received, active: Tracer): Promise<void> => {
@@ -109,7 +109,7 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
     text.length <= maxDigestCharacters && report.test(text) ? inbound.repeat(connection, text) : undefined;
 
   const receiveLarge = (connection: DaemonConnection, text: string) =>
-    repeated(connection, text) ?? large.handle(connection, text, (frame) => handle(connection, frame));
+    repeated(connection, text) ?? large.process(connection, text, (frame) => handle(connection, frame));
   const receiveSmall = (connection: DaemonConnection, text: string) =>
     connection.takesPong(text) ? undefined : handle(connection, connection.decode(text));
   const settled = (connection: DaemonConnection, text: string, done: Promise<void>) =>

@@ -14,7 +14,7 @@ export interface SearchedTask {
   /** The user's message; '' once the relay has deleted it. */
   instruction: string;
   /** The known part of the answer, which identifies the turn if the user's message is missing; '' if unknown. */
-  said?: string;
+  result?: string;
   /** When it was written to the daemon, by the relay's clock. */
   sentAtMs: number;
   /** The result of the task before it; '' without one. */
@@ -63,9 +63,9 @@ function beginning({ messages, hasMore }: Page, task: SearchedTask): number | un
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
   // A local message came later: the same text from long ago belongs to another turn.
   if (exact >= 0) return exact === last || !isOld(messages[exact]!, task) ? exact : undefined;
-  const { said = '' } = task;
+  const { result = '' } = task;
   const partial =
-    words !== '' || said === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, said));
+    words !== '' || result === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, result));
   if (partial >= 0) return messages.findLastIndex(({ role }, at) => at < partial && role === 'USER');
   // Some daemons wrap the text they forward, and the relay deletes the text of a completed task.
   const wrapped = last >= 0 && !isOld(messages[last]!, task) && messages[last]!.content.includes(words);

@@ -2,12 +2,12 @@
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
-  type AskedTask,
+  type DeliveredTask,
   type Database,
   type SessionRecord,
   addNotification,
   endTask,
-  findAskedTask,
+  findDeliveredTask,
   notes,
   readSessions,
   withDevice,
@@ -41,7 +41,7 @@ interface FoundAnswers {
    * Adds the text of an outcome that the daemon reported without one. `always`: publishes it even if the task did not
    * change.
    */
-  addText(connection: DaemonConnection, task: AskedTask, answer: Answer, always: boolean): Promise<void>;
+  addText(connection: DaemonConnection, task: DeliveredTask, answer: Answer, always: boolean): Promise<void>;
 }
 
 export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
@@ -55,7 +55,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     sinceMs: number | undefined,
   ) => {
     // Publish all texts of the turn, in order, except those already published live.
-    for (const { uuid, content, timestamp } of await speech.unsaid(connection, record, earlier, sinceMs))
+    for (const { uuid, content, timestamp } of await speech.unpublished(connection, record, earlier, sinceMs))
       await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
     const last = message(uuid, 'AGENT', content, timestamp);
     await speech.sayEnd(connection, record, last, { ...(sinceMs !== undefined && { sinceMs }) });
@@ -67,7 +67,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     complete: async (connection, taskId, answer) => {
       const { tasks } = connection;
       const completed = await withOwned(database, connection, async (tx) => {
-        const task = await findAskedTask(tx, taskId);
+        const task = await findDeliveredTask(tx, taskId);
         // An earlier connection completed it first: do not complete it again.
         if (!task || task.ended) return undefined;
         const { sessionKey } = task;
@@ -89,12 +89,12 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     },
     correct: async (connection, taskId, answer) => {
       const corrected = await withOwned(database, connection, async (tx) => {
-        const task = await findAskedTask(tx, taskId);
+        const task = await findDeliveredTask(tx, taskId);
         // A late event of the daemon counts more.
         if (!task?.doubtful) return undefined;
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
         const [record] = await readSessions(tx, [task.sessionKey]);
-        return { ended, record, shown: task.said };
+        return { ended, record, shown: task.result };
       });
       if (!corrected?.record || (corrected.ended !== 'settled' && corrected.ended !== 'resumed')) return;
       // Apps already got the text through a late event.

@@ -12,7 +12,7 @@
  * database is back. A search is over with its connection: the next one searches again.
  */
 import type { RelayConfig } from '@relay/config';
-import { type AskedTask, findAskedTask, forgetInstruction } from '@relay/database';
+import { type DeliveredTask, findDeliveredTask, forgetInstruction } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import { type Answer, type SearchedTask, type Page, answerIn, hasArrived, isEnd } from './answer.ts';
@@ -44,12 +44,12 @@ interface HistorySearch {
   /** Does nothing while a search with the same or more evidence is under way. */
   completion(connection: DaemonConnection, taskId: string, options?: CompletionOptions): void;
   /** Does nothing while a search is under way. */
-  arrival(connection: DaemonConnection, task: AskedTask, outcome: ArrivalOutcome): void;
+  arrival(connection: DaemonConnection, task: DeliveredTask, outcome: ArrivalOutcome): void;
   /** `failed`: the text is shown even though it does not change the task. */
-  text(connection: DaemonConnection, task: AskedTask, failed?: boolean): void;
+  text(connection: DaemonConnection, task: DeliveredTask, failed?: boolean): void;
   name(connection: DaemonConnection, taskId: string, instruction: string): void;
   /** An earlier connection completed a task that this one took for open; its instance might not have found the text. */
-  completedEarlier(connection: DaemonConnection, task: AskedTask): void;
+  completedEarlier(connection: DaemonConnection, task: DeliveredTask): void;
 }
 
 /** Pauses between readings, in multiples of `outcomeAskMs` (10 s). */
@@ -112,11 +112,11 @@ function createMachine({ outcomeAskMs }: Pick<RelayConfig, 'outcomeAskMs'>) {
 function createReader(history: History) {
   return async <T extends object | true>(
     connection: DaemonConnection,
-    task: AskedTask | undefined,
+    task: DeliveredTask | undefined,
     find: (page: Page, task: SearchedTask) => T | undefined,
   ): Promise<Reading<T>> => {
     if (!task || task.placeholder) return 'unread';
-    const searched: AskedTask & SearchedTask = connection.can('transcript')
+    const searched: DeliveredTask & SearchedTask = connection.can('transcript')
       ? { ...task, uuid: userItemUuid(task.id) }
       : task;
     const few = await history.page(connection, searched.nativeId, fewMessages);
@@ -175,7 +175,7 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
     let before: Answer | undefined;
     const look: Look = async (last) => {
       if (!isCurrent(connection, search)) return 'over';
-      const task = await findAskedTask(database, taskId);
+      const task = await findDeliveredTask(database, taskId);
       if (task?.ended) {
         completedEarlier(connection, task);
         return 'over';
@@ -230,7 +230,7 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
     name: (connection, taskId, instruction) => {
       let before: Answer | undefined;
       begin(connection, newSearch('name', taskId), async (last) => {
-        const task = await findAskedTask(database, taskId);
+        const task = await findDeliveredTask(database, taskId);
         if (!task?.doubtful) return 'over';
         const reading = await read(connection, { ...task, instruction }, answerIn);
         const now = answerOf(reading);

@@ -11,7 +11,7 @@ import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { TaskEntry } from '../connection/open-tasks.ts';
 import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
-type Spoken = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
+type ConversationEvent = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 export type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
 export type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
@@ -33,7 +33,7 @@ export function endMessage(event: Ending, now: Date): Message {
 
 export interface Speech {
   /** A message of the agent or the user. */
-  say(connection: DaemonConnection, record: SessionRecord, event: Spoken): Promise<void>;
+  say(connection: DaemonConnection, record: SessionRecord, event: ConversationEvent): Promise<void>;
   /** Publishes the last message of a turn; `end` as in `Publisher`. */
   sayEnd(
     connection: DaemonConnection,
@@ -42,7 +42,7 @@ export interface Speech {
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
   /** Returns the texts of a turn, given in their order, that apps do not have since `sinceMs`. */
-  unsaid(
+  unpublished(
     connection: DaemonConnection,
     record: SessionRecord,
     texts: readonly Message[],
@@ -71,16 +71,16 @@ export function createSpeech(publisher: Publisher): Speech {
       // On an agent's message, `user_message_uuid` is the message it answers and not a second name.
       const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
       const uuids = names.filter((id): id is string => !!id);
-      const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
+      const entry = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
       const of = conversation(connection, record);
-      if (connection.can('transcript')) await publisher.sayOnce(of, spoken);
-      else await publisher.say(of, spoken, uuids);
+      if (connection.can('transcript')) await publisher.sayOnce(of, entry);
+      else await publisher.say(of, entry, uuids);
     },
     sayEnd: (connection, record, last, end) => {
       const of = conversation(connection, record);
       return connection.can('transcript') ? publisher.sayOnce(of, last) : publisher.sayEnd(of, last, end);
     },
-    unsaid: (connection, record, texts, sinceMs) =>
+    unpublished: (connection, record, texts, sinceMs) =>
       publisher.unpublished(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
       const shown = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
