@@ -144,7 +144,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
     takes: 'email',
     records: 'always',
     run: async ({ people }, email, { json }) => {
-      const person = (await people.list()).find(({ email: known }) => known === email.toLowerCase());
+      const person = (await people.list()).find(({ email: address }) => address === email.toLowerCase());
       if (!person) throw noSuch(email);
       const password = await people.resetPassword(email);
       if (password === undefined)
@@ -270,9 +270,9 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   if (values.version) return 'version';
   if (values.help || positionals.length === 0) return 'help';
   const [command = '', word = '', ...more] = positionals;
-  const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  const fits = known?.takes.startsWith('maybe') || (known?.takes === 'nothing') === (word === '');
-  if (!known || more.length > 0 || !fits)
+  const definition = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  const fits = definition?.takes.startsWith('maybe') || (definition?.takes === 'nothing') === (word === '');
+  if (!definition || more.length > 0 || !fits)
     throw new Refused(`"${positionals.join(' ')}" is not a command. "relay-admin --help" lists all.`);
   return {
     command,
@@ -299,12 +299,12 @@ const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outco
 /** Runs the requested command. Throws Refused, or an error for people such as BACKUP_REFUSED. */
 export async function runCommand(deps: AdminDeps, request: AdminRequest): Promise<Outcome> {
   const { command } = request;
-  const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
+  const definition = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!definition) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
   const elsewhere = ofOwnSignIn.has(command) ? signInElsewhere(deps.config) : undefined;
   if (elsewhere !== undefined)
     throw new Refused(`${elsewhere} Use that service for "${command}". Nothing was changed.`);
-  return runRecorded(known, deps, request);
+  return runRecorded(definition, deps, request);
 }
 
 /** The command of the request if it is a diagnostic; undefined for commands that need all dependencies. */

@@ -73,7 +73,7 @@ export class AppConnection implements Guest {
   }
 
   #deliver(frame: UserFrame): void {
-    const delivery = this.#asked(this.#options.prepare(frame));
+    const delivery = this.#inRequestedForm(this.#options.prepare(frame));
     if (!delivery) return;
     const withOffsets = this.#options.since !== undefined;
     const droppable = delivery.kind === 'p' || delivery.kind === 'o' || delivery.kind === 't';
@@ -82,7 +82,7 @@ export class AppConnection implements Guest {
   }
 
   /** The frame in the form that this app asked for; undefined when it did not ask for it. */
-  #asked(delivery: Delivery | undefined): Delivery | undefined {
+  #inRequestedForm(delivery: Delivery | undefined): Delivery | undefined {
     const { since, wantsOutput, wantsTranscript } = this.#options;
     switch (delivery?.kind) {
       case 's':

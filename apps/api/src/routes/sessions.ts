@@ -116,11 +116,11 @@ export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
     },
     answerPrompt: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
-      const asked = { sessionId: call.params.id, uuid: call.params.uuid };
+      const prompt = { sessionId: call.params.id, uuid: call.params.uuid };
       const { digest, on } = call.body;
-      Object.assign(call.note, { question: asked.uuid, digest });
+      Object.assign(call.note, { question: prompt.uuid, digest });
       requireShowable(on);
-      const accepted = await answerPrompt(deps, call.principal.userId, asked, call.body, key, on);
+      const accepted = await answerPrompt(deps, call.principal.userId, prompt, call.body, key, on);
       showReplay(call.response, accepted);
       return { status: 202, body: accepted.response };
     },

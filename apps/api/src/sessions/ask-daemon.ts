@@ -36,11 +36,11 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
       (command.kind === 'ask_files' ? 2 : 1) * deps.config.daemonReplyTimeoutMs + patienceMs,
     )
     .catch((error: unknown) => {
-      const known = error instanceof BackplaneError ? failures[error.code] : undefined;
-      if (!known) throw error;
-      throw new RelayError(known[0], known[1], {
+      const failure = error instanceof BackplaneError ? failures[error.code] : undefined;
+      if (!failure) throw error;
+      throw new RelayError(failure[0], failure[1], {
         cause: error,
-        ...(known[0] === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
+        ...(failure[0] === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
       });
     });
   const { reply, rest } = decodeAnswer(text) ?? { reply: undefined, rest: '' };
