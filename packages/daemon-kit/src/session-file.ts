@@ -233,8 +233,8 @@ export function readSession(path: string): SessionFile {
   let lastSeq = 0;
   const put = (stored: Stored) => {
     const { uuid, seq, v = 0 } = stored.item;
-    const known = items.get(uuid);
-    items.set(uuid, known ? { ...stored, item: { ...stored.item, seq: known.item.seq } } : stored);
+    const previous = items.get(uuid);
+    items.set(uuid, previous ? { ...stored, item: { ...stored.item, seq: previous.item.seq } } : stored);
     lastSeq = Math.max(lastSeq, seq);
     file.v = Math.max(file.v, v);
   };
@@ -264,9 +264,9 @@ export function readSession(path: string): SessionFile {
         put(row.stored);
         break;
       case 'op': {
-        const known = items.get(uuidOf(row.op) ?? '');
-        const item = itemAfter(known?.item, row.op, row.v);
-        if (item) put({ m: false, ...known, item });
+        const previous = items.get(uuidOf(row.op) ?? '');
+        const item = itemAfter(previous?.item, row.op, row.v);
+        if (item) put({ m: false, ...previous, item });
         file.v = Math.max(file.v, row.v);
         break;
       }

@@ -40,7 +40,7 @@ export interface SessionSummary {
   lastActivity: string;
   messageCount: number;
   /** The same with everything that a relay with `transcript` gets as a message. */
-  spokenCount?: number;
+  transcriptCount?: number;
 }
 
 /** An item that gets its place when it is saved. */
@@ -61,7 +61,7 @@ export interface Writing {
 /** A session in memory. */
 interface Session extends Extent {
   open: Map<string, Stored>;
-  summary: SessionSummary & { spokenCount: number };
+  summary: SessionSummary & { transcriptCount: number };
   meta: Meta;
   settings?: StoredSettings | undefined;
   v: number;
@@ -157,24 +157,25 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
     const fresh = new Map<string, Stored>();
     for (const change of changes) {
       const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
-      const known = fresh.get(uuid) ?? session.open.get(uuid) ?? closedItem(session, uuid);
-      const op: Operation = change.op === 'put' ? { op: 'put', item: placed(session, change.item, known) } : change;
-      const item = itemAfter(known?.item, op, v);
+      const previous = fresh.get(uuid) ?? session.open.get(uuid) ?? closedItem(session, uuid);
+      const op: Operation = change.op === 'put' ? { op: 'put', item: placed(session, change.item, previous) } : change;
+      const item = itemAfter(previous?.item, op, v);
       if (!item) continue;
-      const m = known?.m === true || messages.includes(uuid) || ['user', 'question', 'error'].includes(item.part.kind);
+      const m =
+        previous?.m === true || messages.includes(uuid) || ['user', 'question', 'error'].includes(item.part.kind);
       const stored: Stored = {
         item,
         m,
-        ...(known?.before === undefined ? {} : { before: known.before }),
+        ...(previous?.before === undefined ? {} : { before: previous.before }),
         ...(op.op === 'put' && words !== undefined ? { before: words } : {}),
       };
       fresh.set(uuid, stored);
       const isWhole = isClosed(item) || (m && op.op === 'put');
       rows.push(isWhole ? rowOf(stored) : { op, v });
       ops.push(op);
-      const isSpoken = m || (isPlain(item) && isClosed(item));
-      const wasSpoken = known !== undefined && (known.m || (isPlain(known.item) && isClosed(known.item)));
-      if (isSpoken && (!wasSpoken || (m && !known?.m))) after.push({ stored, isNew: !wasSpoken });
+      const isMessage = m || (isPlain(item) && isClosed(item));
+      const wasMessage = previous !== undefined && (previous.m || (isPlain(previous.item) && isClosed(previous.item)));
+      if (isMessage && (!wasMessage || (m && !previous?.m))) after.push({ stored, isNew: !wasMessage });
       if (isWhole) needed += Buffer.byteLength(JSON.stringify(item)) + 10;
     }
     try {
@@ -199,9 +200,9 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
   const closedItem = (session: Session, uuid: string): Stored | undefined =>
     uuidsOf(session).has(uuid) ? indexes.of(session).reading((rows) => rows.find(uuid)) : undefined;
 
-  const placed = (session: Session, item: NewItem, known: Stored | undefined): Item => {
+  const placed = (session: Session, item: NewItem, previous: Stored | undefined): Item => {
     const { uuid, role, content, timestamp = time(), turn, part } = item;
-    const seq = known?.item.seq ?? (session.lastSeq += 1);
+    const seq = previous?.item.seq ?? (session.lastSeq += 1);
     return { uuid, seq, ...(turn === undefined ? {} : { turn }), role, content, timestamp, part };
   };
 
@@ -311,13 +312,13 @@ const emptySession = (path: string, meta: Meta): Session => ({
     lastMessage: '',
     lastActivity: meta.created_at,
     messageCount: 0,
-    spokenCount: 0,
+    transcriptCount: 0,
   },
 });
 
 /** `m`: every reader gets it. */
 function note(summary: Session['summary'], { item, m, before }: Stored, isNew = true): void {
-  if (isNew) summary.spokenCount++;
+  if (isNew) summary.transcriptCount++;
   if (!m) return;
   const { content } = messageOf({ item, m, ...(before === undefined ? {} : { before }) });
   if (summary.messageCount === 0 && summary.title === '') summary.title = firstLine(content, limits.titleCharacters);

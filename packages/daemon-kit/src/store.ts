@@ -145,8 +145,8 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     take(sessionId, items, onWritten) {
       const session = sessionOf(sessionId);
       if (items.length === 0) return 0;
-      const known = new Set(readSession(session.path).items.map(({ item }) => item.uuid));
-      const fresh = items.filter(({ uuid }) => !known.has(uuid) && known.add(uuid));
+      const uuids = new Set(readSession(session.path).items.map(({ item }) => item.uuid));
+      const fresh = items.filter(({ uuid }) => !uuids.has(uuid) && uuids.add(uuid));
       if (fresh.length === 0) return 0;
       const changes = fresh.map((item): Change => ({ op: 'put', item }));
       const messages = fresh.filter(({ part }) => isPlain({ part })).map(({ uuid }) => uuid);

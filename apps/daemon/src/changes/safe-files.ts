@@ -16,11 +16,11 @@ function componentsOf(path: string): string[] | undefined {
 
 /** Returns a test whether a path below the root lies in a folder that apps can see. It looks at each folder once. */
 export function openFolders(root: string, rules: ProjectRules): (path: string) => boolean {
-  const known = new Map<string, boolean>();
+  const cache = new Map<string, boolean>();
   return (path) => {
     const folder = dirname(path);
-    const isOpen = known.get(folder) ?? isAllowed(join(root, folder), rules);
-    known.set(folder, isOpen);
+    const isOpen = cache.get(folder) ?? isAllowed(join(root, folder), rules);
+    cache.set(folder, isOpen);
     return isOpen;
   };
 }

@@ -9,7 +9,7 @@ import type { Names } from './names.ts';
 import { createPrinted } from './output.ts';
 
 /** The effect of an update on its call. */
-interface HeardCall {
+interface CallUpdate {
   changes: Change[];
   /** The call as far as it is known; undefined when the update was dropped. */
   call?: Fields;
@@ -21,7 +21,7 @@ interface HeardCall {
 
 interface Calls {
   /** A call, or an update of one. `question`: the uuid of the question that shows it. */
-  update: (update: Fields, at: string | undefined, source: Source, question?: string) => HeardCall;
+  update: (update: Fields, at: string | undefined, source: Source, question?: string) => CallUpdate;
   /** The answer to the question with this uuid, or to the permission for this call. */
   answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
   /** Output of a program without tool calls. */
@@ -127,34 +127,34 @@ export function createCalls(
     return changes;
   };
 
-  const update = (update: Fields, at: string | undefined, source: Source, question?: string): HeardCall => {
-    const known = book.find(update, source, turn);
+  const update = (update: Fields, at: string | undefined, source: Source, question?: string): CallUpdate => {
+    const current = book.find(update, source, turn);
     const id = wordsOf(update.toolCallId);
-    const isGone = !known && book.isGone(update, source);
-    if (isGone || (!known && id === '' && source !== 'question')) {
+    const isGone = !current && book.isGone(update, source);
+    if (isGone || (!current && id === '' && source !== 'question')) {
       dropped?.(isGone ? 'news of a call of long ago' : 'a call without an id');
       return { changes: [], printed: '' };
     }
-    const fields = callAfter(known?.fields, update);
-    const status = statusAfter(known, known?.part.status ?? '', update, source);
-    const texts = textsOf(update, source, known?.about ?? '', status);
-    const about = texts.about ?? known?.about ?? '';
-    const { tool, changes } = known
-      ? { tool: known, changes: [] as Change[] }
+    const fields = callAfter(current?.fields, update);
+    const status = statusAfter(current, current?.part.status ?? '', update, source);
+    const texts = textsOf(update, source, current?.about ?? '', status);
+    const about = texts.about ?? current?.about ?? '';
+    const { tool, changes } = current
+      ? { tool: current, changes: [] as Change[] }
       : begin(
           { id: id === '' ? `permission ${question ?? ''}` : id, fields, announced: source !== 'question' },
           { status, about, question, at },
         );
     const content = take(tool, texts.output);
     changes.push(...content.changes, ...print(tool, texts.piece));
-    if (known) {
-      const announces = source !== 'question' && !known.announced;
-      Object.assign(known, { fields, about, question: question ?? known.question });
-      if (announces) Object.assign(known, { announced: true, id });
-      if (isEnd(update.status) && source !== 'question') known.reported = true;
+    if (current) {
+      const announces = source !== 'question' && !current.announced;
+      Object.assign(current, { fields, about, question: question ?? current.question });
+      if (announces) Object.assign(current, { announced: true, id });
+      if (isEnd(update.status) && source !== 'question') current.reported = true;
       // The call runs again after its turn: its result is reported, or unknown when this turn completes.
-      if (isRunning(status)) known.closed = false;
-      changes.push(...renew(known, { status, question, at }));
+      if (isRunning(status)) current.closed = false;
+      changes.push(...renew(current, { status, question, at }));
     }
     noteFinished(tool);
     const call = { ...tool.fields, toolCallId: tool.id, status: update.status ?? tool.fields.status };
@@ -177,8 +177,8 @@ export function createCalls(
     update,
     answered,
     print(id, title, text) {
-      const known = book.find({ toolCallId: id }, 'update', turn);
-      if (known) return print(known, text);
+      const current = book.find({ toolCallId: id }, 'update', turn);
+      if (current) return print(current, text);
       const fields = { title, kind: 'execute' };
       const more = { status: 'running', about: '', question: undefined, at: undefined };
       const { tool, changes } = begin({ id, fields, announced: true }, more);

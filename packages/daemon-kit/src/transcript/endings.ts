@@ -3,7 +3,7 @@
  * the result.
  */
 import { randomUUID } from 'node:crypto';
-import type { Item, Question as AskedQuestion, TextReason } from '@relay/protocol';
+import type { Item, Question as WireQuestion, TextReason } from '@relay/protocol';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
 import { type Mapper, cancelledText } from './mapper.ts';
 
@@ -11,7 +11,7 @@ export type Ending =
   | { type: 'TASK_COMPLETE'; result: string; reason?: TextReason }
   | { type: 'ERROR'; error: string; code?: string; spent?: number; cap?: number; reason?: TextReason }
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
-  | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
+  | { type: 'WAIT_FOR_USER'; about: string; before: string; question: WireQuestion };
 
 /** The state of a session while its agent can still report updates about it. */
 export interface Talk {

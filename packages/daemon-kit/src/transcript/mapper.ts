@@ -16,7 +16,7 @@ import { createNames } from './names.ts';
 import { createOfferedFiles } from './offered-files.ts';
 import { bareTitle } from './tool.ts';
 import { endsWords, wordsEnd, notSentUpdate, settingUpdate } from './splitter.ts';
-import { type Spoken, createWords } from './words.ts';
+import { type CompletedText, createWords } from './words.ts';
 
 /** The effect of an update, for reports beside the items. */
 export interface Effect {
@@ -50,10 +50,10 @@ export interface Mapper {
   /** Closes everything that is open. */
   close(how: 'ended' | 'cancelled'): Change[];
   /** The last text of the agent since this was reset. */
-  last(): Spoken | undefined;
+  last(): CompletedText | undefined;
   forget(): void;
   /** Texts completed since the previous call, in order. */
-  spoken(): Spoken[];
+  takeTexts(): CompletedText[];
 }
 
 /** Not part of ACP: a file of an agent records that the person cancelled the turn. */
@@ -209,7 +209,7 @@ export function createMapper(options: MapperOptions): Mapper {
     },
     print: calls.print,
     closeText: words.close,
-    ...{ last: words.last, forget: words.forget, spoken: words.spoken },
+    ...{ last: words.last, forget: words.forget, takeTexts: words.takeTexts },
   };
 }
 

@@ -92,7 +92,7 @@ export function createTalks(options: TalksOptions) {
   };
 
   const speak = (sessionId: string, { taskId, mapper }: Talk, except?: string) => {
-    for (const { uuid, content } of mapper.spoken()) {
+    for (const { uuid, content } of mapper.takeTexts()) {
       if (uuid === except) continue;
       const event = { type: 'event', event_type: 'AGENT_RESPONSE', task_id: taskId, session_id: sessionId } as const;
       const timestamp = new Date(clock.now()).toISOString();

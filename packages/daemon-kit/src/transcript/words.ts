@@ -14,7 +14,7 @@ import { type OpenWords, type WordsKind, messageIdOf } from './splitter.ts';
 export const typedInTerminal = { at: 'desk' } as const;
 
 /** A complete text of the agent. */
-export interface Spoken {
+export interface CompletedText {
   uuid: string;
   content: string;
 }
@@ -26,10 +26,10 @@ interface Words {
   /** Closes the open text. */
   close: () => Change[];
   /** The last text of the agent since `forget`. */
-  last: () => Spoken | undefined;
+  last: () => CompletedText | undefined;
   forget: () => void;
   /** Texts completed since the previous call, in order. */
-  spoken: () => Spoken[];
+  takeTexts: () => CompletedText[];
 }
 
 interface Open extends OpenWords {
@@ -54,8 +54,8 @@ export function createWords(
   },
 ): Words {
   let open: Open | undefined;
-  let last: Spoken | undefined;
-  let spoken: Spoken[] = [];
+  let last: CompletedText | undefined;
+  let completed: CompletedText[] = [];
 
   const close = (): Change[] => {
     const closed = open;
@@ -63,7 +63,7 @@ export function createWords(
     if (!closed || closed.silent) return [];
     if (closed.kind === 'text') {
       last = { uuid: closed.uuid, content: closed.content };
-      spoken.push(last);
+      completed.push(last);
     }
     return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
   };
@@ -115,9 +115,9 @@ export function createWords(
     close,
     last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
     forget: () => (last = undefined),
-    spoken() {
-      const openText = spoken;
-      spoken = [];
+    takeTexts() {
+      const openText = completed;
+      completed = [];
       return openText;
     },
   };

@@ -32,7 +32,7 @@ interface Surroundings {
 
 const maxQuestions = 100;
 /** The question was withdrawn, or its turn or process is gone. */
-export const noLongerAsked = 'the agent no longer waits for an answer.';
+export const questionGone = 'the agent no longer waits for an answer.';
 
 export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Surroundings) {
   const questions: OpenQuestion[] = [];
@@ -72,8 +72,8 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
     }
     question.shown = true;
     active.attached = false;
-    const said = active.narrator.takeText();
-    active.report.wait({ ...shownAs(question, again?.why), said });
+    const textBefore = active.narrator.takeText();
+    active.report.wait({ ...shownAs(question, again?.why), textBefore });
     active.release();
   };
 
@@ -90,7 +90,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
       if (call) reportCall(active, call, uuid);
       return new Promise((resolve) => {
         const cancelWait = clock.after(questionMs, () => takeBack(question, 'it was not answered in time.'));
-        const withdrawn = () => takeBack(question, noLongerAsked);
+        const withdrawn = () => takeBack(question, questionGone);
         signal.addEventListener('abort', withdrawn, { once: true });
         const question: OpenQuestion = {
           asking,

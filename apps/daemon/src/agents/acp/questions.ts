@@ -18,7 +18,7 @@ export type Reply<R> =
   | { kind: 'decline'; response: R };
 
 export interface Asking<R> {
-  /** The question in its current form. `said`: the agent's text before it. */
+  /** The question in its current form. `before`: the agent's text before it. */
   question(before: string): Question;
   reply(words: string): Reply<R>;
   /**

@@ -38,7 +38,7 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
     return { kind: 'error', error: sentenceIn(summary.answer) || 'The agent failed without giving a reason.' };
   switch (reason) {
     case 'end_turn':
-      return spoken(summary, circumstances);
+      return textVerdict(summary, circumstances);
     case 'max_tokens':
     case 'max_turn_requests':
       return { kind: 'complete', result: [summary.answer, notes[reason]].filter(Boolean).join('\n\n') };
@@ -51,12 +51,12 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
     default:
       // This daemon does not know the reason yet; the text still counts.
       return summary.answer
-        ? spoken(summary, circumstances)
+        ? textVerdict(summary, circumstances)
         : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };
   }
 }
 
-function spoken({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
+function textVerdict({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
   if (answer !== '') return { kind: 'complete', result: answer };
   if (acted) return own('agent_done');
   if (rejected) return own('agent_not_allowed');
