@@ -324,9 +324,9 @@ export class Conversation {
     try {
       const loaded = await work();
       if (loaded) {
-        const isKnown = (uuid: string) => this.#updater.isSent(uuid);
-        const hasGap = loaded.isWhole && loaded.hasMore && !loaded.changed.some(({ uuid }) => isKnown(uuid));
-        const older = () => before(client, this.sessionId!, loaded, isKnown);
+        const isSent = (uuid: string) => this.#updater.isSent(uuid);
+        const hasGap = loaded.isWhole && loaded.hasMore && !loaded.changed.some(({ uuid }) => isSent(uuid));
+        const older = () => before(client, this.sessionId!, loaded, isSent);
         await this.#showAll(loaded.changed, hasGap ? older : undefined);
       }
       return !this.#isPlain;
@@ -350,7 +350,7 @@ export class Conversation {
 
   async #show(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
-    if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#updater.skip(entry.uuid);
+    if (!isPlainMessage && this.#asking.wasRequested(entry.part.answers)) return this.#updater.skip(entry.uuid);
     // The response of the prompt reports its error.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
     if (isOwnError && source === 'live') return this.#updater.skip(entry.uuid);
