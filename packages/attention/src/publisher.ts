@@ -228,8 +228,8 @@ export function createPublisher({
       if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(key, message.uuid)]);
     },
     unpublished: async ({ key, turns: held }, texts, sinceMs) => {
-      const isUnsaid = unpublishedIn(await turns.read(held, key), sinceMs);
-      return texts.filter(({ content }) => isUnsaid(content));
+      const isUnpublished = unpublishedIn(await turns.read(held, key), sinceMs);
+      return texts.filter(({ content }) => isUnpublished(content));
     },
     sayEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
       if (message.content === '') return;
@@ -238,8 +238,8 @@ export function createPublisher({
         await append(ownerId, newMessage(sessionId, message));
         return;
       }
-      const known = await turns.read(held, sessionKey);
-      const { unpublished, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
+      const current = await turns.read(held, sessionKey);
+      const { unpublished, turn } = withResult(current, message.content, Date.now(), windowMs, sinceMs);
       // In one tick, as above.
       await Promise.all([
         unpublished !== '' && append(ownerId, newMessage(sessionId, { ...message, content: unpublished })),

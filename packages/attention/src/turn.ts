@@ -6,20 +6,20 @@
 import { hash } from 'node:crypto';
 
 /** A text by its paragraphs, which ignores how texts were joined, and leading and trailing white space. */
-interface Known {
+interface TextDigest {
   at: number;
   /** Hash of all paragraphs. */
   whole: string;
 }
 
 /** A text of the transcript, with how many paragraphs it has. */
-export type TurnText = Known & { length: number };
+export type TurnText = TextDigest & { length: number };
 
 export interface Turn {
   /** Texts of the transcript that no result has accounted for, in their order. */
   said: TurnText[];
   /** Results of the last while; `parts` are hashes of their paragraphs, without the texts of the transcript that were found in them. */
-  owed: (Known & { parts: string[] })[];
+  owed: (TextDigest & { parts: string[] })[];
 }
 
 export const maxTexts = 500;

@@ -268,8 +268,8 @@ function verdictOf(error: Error): 'retry' | 'renew' | 'end' {
   if (error instanceof SignedOutError) return 'end';
   if (error instanceof ClosedError) {
     if (error.closeCode === closeCodes.credential.code) return 'renew';
-    const known = Object.values(closeCodes).find(({ code }) => code === error.closeCode);
-    return known && !known.comeBack ? 'end' : 'retry';
+    const closeCode = Object.values(closeCodes).find(({ code }) => code === error.closeCode);
+    return closeCode && !closeCode.comeBack ? 'end' : 'retry';
   }
   if (!(error instanceof RelayError || error instanceof BadAnswerError)) return 'retry';
   if (error.status === 401) return 'renew';

@@ -174,8 +174,8 @@ export class UserSubscriptions {
   }
 
   #user(user: string): SubscribedUser {
-    const known = this.#byUser.get(user);
-    if (known) return known;
+    const existing = this.#byUser.get(user);
+    if (existing) return existing;
     const { keys, topology } = this.#options;
     const channel = keys.user(user);
     const subscribed = { user, channel, top: '', listedAt: performance.now(), live: Promise.resolve() };
