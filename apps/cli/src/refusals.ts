@@ -14,7 +14,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /** Replaces sentences for API users with sentences for command line users. */
-const retold: Readonly<Record<string, string>> = {
+const cliTexts: Readonly<Record<string, string>> = {
   DEVICE_OFFLINE: 'The device is offline. Start its daemon, or send without --no-queue to queue the message.',
 };
 
@@ -77,7 +77,7 @@ function oddAnswer(url: string, { status, headers }: BadAnswerError): Failure {
 
 function refusal(url: string, { code, status, message, retryAfter, headers }: RelayError): Failure {
   const requestId = headers.get('x-request-id');
-  const sentences = [retold[code] ?? sentence(message)];
+  const sentences = [cliTexts[code] ?? sentence(message)];
   if (status === 401 || code === 'INSUFFICIENT_SCOPE' || code === 'SIGN_IN_NOT_RECENT')
     sentences.push(`Run "relay login --url ${url}".`);
   else if (advice[code] !== undefined) sentences.push(advice[code]);
