@@ -45,10 +45,10 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
     (messages: readonly Message[]): readonly Message[] => {
       const hidden = new Set([...gone, ...tasks.map(({ uuid }) => uuid)]);
       if (hidden.size === 0 && sentTasks.size === 0) return messages;
-      const known = new Set(messages.map(({ uuid }) => uuid));
+      const uuids = new Set(messages.map(({ uuid }) => uuid));
       // Another page sent these while this one was closed.
       const unconfirmed = [...sentTasks.values()]
-        .filter(({ uuid, kind }) => kind === 'steer' && !known.has(uuid))
+        .filter(({ uuid, kind }) => kind === 'steer' && !uuids.has(uuid))
         .map(sentNow);
       return [...messages, ...unconfirmed]
         .filter(({ uuid }) => !hidden.has(uuid))

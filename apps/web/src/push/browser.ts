@@ -138,8 +138,8 @@ async function renew(client: Client, place: Place): Promise<void> {
   const { vapid } = await client.call('readPushConfig');
   const found = await pushSubscription(place);
   const isOfToday = found !== null && base64url(found.options.applicationServerKey) === vapid?.publicKey;
-  const isKnown = isOfToday && found.endpoint === (localStorage.getItem(storedEndpoint) ?? found.endpoint);
-  if (vapid === undefined || isKnown) return;
+  const isCurrent = isOfToday && found.endpoint === (localStorage.getItem(storedEndpoint) ?? found.endpoint);
+  if (vapid === undefined || isCurrent) return;
   const choices = await choicesHere(client);
   if (choices === undefined) return;
   // Another endpoint is another address: without a recent sign-in it gets neither texts nor buttons that allow.

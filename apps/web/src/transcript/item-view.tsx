@@ -6,7 +6,7 @@ import { type LogItem, isCapped, isGrowing } from './items.ts';
 import { Markdown } from './markdown/markdown.tsx';
 import { FoldedTools } from './parts/folded-tools.tsx';
 import { markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
-import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from './parts/small-parts.tsx';
+import { QuestionLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from './parts/small-parts.tsx';
 import { Tool } from './parts/tool.tsx';
 import type { Row } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
@@ -87,7 +87,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
     case 'plan':
       return <Plan steps={planOf(part)} />;
     case 'question':
-      return <AskedLine question={questionOf(part)} />;
+      return <QuestionLine question={questionOf(part)} />;
     case 'image': {
       const shown = picture(part);
       return shown && <Picture uuid={item.uuid} picture={shown} />;

@@ -1,7 +1,7 @@
 /** The rows of a log: items, calls of tools in a row, and lines between them. */
 import { dayKey } from '../catalogue.ts';
 import { type LogItem, isGrowing } from './items.ts';
-import { type ToolShape, askedIn, markOf, picture, planOf, questionOf, toolOf } from './parts/shape.ts';
+import { type ToolShape, questionIn, markOf, picture, planOf, questionOf, toolOf } from './parts/shape.ts';
 
 export type Row =
   | { key: string; kind: 'earlier' }
@@ -31,14 +31,14 @@ export interface Call {
 
 type Questions = ReadonlyMap<LogItem, LogItem>;
 /** One object per call and question, so that a line that did not change is not rendered again. */
-const known = new WeakMap<LogItem, { question: LogItem | undefined; call: Call }>();
+const cache = new WeakMap<LogItem, { question: LogItem | undefined; call: Call }>();
 function callOf(item: LogItem, questions: Questions): Call {
   const question = questions.get(item);
-  const before = known.get(item);
+  const before = cache.get(item);
   if (before && before.question === question) return before.call;
   const tool = toolOf(item.part, question && questionOf(question.part));
   const call = { uuid: item.uuid, at: item.timestamp, tool };
-  known.set(item, { question, call });
+  cache.set(item, { question, call });
   return call;
 }
 
@@ -49,7 +49,7 @@ function questionsOf(items: readonly LogItem[]): Questions {
   let last: LogItem | undefined;
   for (const item of items) {
     const { part } = item;
-    const linked = part.kind === 'tool' ? byUuid.get(askedIn(part) ?? '') : undefined;
+    const linked = part.kind === 'tool' ? byUuid.get(questionIn(part) ?? '') : undefined;
     if (linked) {
       questions.set(item, linked);
       byUuid.delete(linked.uuid);

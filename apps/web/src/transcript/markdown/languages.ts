@@ -1,5 +1,5 @@
 /** Languages by the names that people write after a fence, and by the endings of files. */
-const known: Readonly<Record<string, readonly [name: string, ...also: string[]]>> = {
+const table: Readonly<Record<string, readonly [name: string, ...also: string[]]>> = {
   typescript: ['TypeScript', 'ts', 'tsx', 'mts', 'cts'],
   javascript: ['JavaScript', 'js', 'jsx', 'mjs', 'cjs', 'node'],
   python: ['Python', 'py', 'python3'],
@@ -25,7 +25,7 @@ const known: Readonly<Record<string, readonly [name: string, ...also: string[]]>
   ini: ['TOML', 'toml', 'conf', 'cfg'],
 };
 const byName = new Map(
-  Object.entries(known).flatMap(([key, [name, ...also]]) => [key, ...also].map((one) => [one, { key, name }] as const)),
+  Object.entries(table).flatMap(([key, [name, ...also]]) => [key, ...also].map((one) => [one, { key, name }] as const)),
 );
 
 export interface Language {
