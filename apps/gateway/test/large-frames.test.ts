@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { DaemonConnection } from '../src/connection/connection.ts';
 import { createFairShare } from '../src/frames/fair-share.ts';
 import { createFrameHandler } from '../src/frames/frame-handler.ts';
-import type { Inbound } from '../src/frames/inbound.ts';
+import type { FrameDispatcher } from '../src/frames/inbound.ts';
 import { createLargeFrames } from '../src/frames/large-frames.ts';
 
 describe('large frames', () => {
@@ -50,7 +50,7 @@ describe('large frames', () => {
     Object.assign(connection, { decode: (given: string) => (decoded.push(given), undefined) });
     const inbound = { repeat: (_: unknown, given: string) => (given === report ? Promise.resolve() : undefined) };
     const handle = createFrameHandler({
-      ...{ inbound: inbound as unknown as Inbound, share, tracer: undefined, isClosing: () => false },
+      ...{ inbound: inbound as unknown as FrameDispatcher, share, tracer: undefined, isClosing: () => false },
       metrics: {} as never,
     });
     let release = () => {};

@@ -98,7 +98,7 @@ async function connected(
   );
 }
 
-export interface Ending {
+export interface ClosedConnection {
   deviceId: string;
   fence: number;
   connectionId: string;
@@ -110,16 +110,16 @@ export interface Ending {
  * Saves the close of connections, and when their devices were last seen. Each device must appear once. Returns the
  * saved devices; absent as for `devicesConnected`.
  */
-export async function connectionsClosed(db: Db, endings: readonly Ending[]): Promise<Set<string>> {
+export async function connectionsClosed(db: Db, endings: readonly ClosedConnection[]): Promise<Set<string>> {
   return closed(db, endings, skipping);
 }
 
 /** `connectionsClosed` for one device, which waits for the lock of its row. */
-export async function connectionClosed(db: Db, ending: Ending): Promise<void> {
+export async function connectionClosed(db: Db, ending: ClosedConnection): Promise<void> {
   await closed(db, [ending], waiting);
 }
 
-async function closed(db: Db, endings: readonly Ending[], lock: Sql): Promise<Set<string>> {
+async function closed(db: Db, endings: readonly ClosedConnection[], lock: Sql): Promise<Set<string>> {
   if (endings.length === 0) return new Set();
   // The reason is text of the other side; PostgreSQL cannot store U+0000.
   const closings = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));

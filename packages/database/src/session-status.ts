@@ -12,7 +12,7 @@ import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /** The outcome of a task as its session shows it. */
-export interface Shown {
+export interface ShownOutcome {
   status: 'active' | 'idle' | 'failed' | 'waiting';
   /** The question, as JSON. */
   prompt: string | null;
@@ -141,7 +141,7 @@ const words = (text: string | Sql) =>
  * The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: for the two
  * asks that show an outcome.
  */
-export function settleSessions(name: AskName, shown?: Shown): Sql {
+export function settleSessions(name: AskName, shown?: ShownOutcome): Sql {
   const ask: Ask = asks[name];
   const set = [sql`updated_at = now()`];
   if (ask.status) set.push(sql`status = ${ask.status}`);

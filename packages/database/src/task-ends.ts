@@ -8,7 +8,7 @@ import { dropAutomatic } from './continuations.ts';
 import { move } from './move.ts';
 import { isNamed, openBeside, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
-import type { Ending, MoveName } from './task-moves.ts';
+import type { MoveName, TaskOutcome } from './task-moves.ts';
 import { isDue, isOverdue, isWithDaemon, underWay } from './task-states.ts';
 import { sql } from './sql.ts';
 import { type Db, type Transactions, inOneStatement } from './transaction.ts';
@@ -51,7 +51,7 @@ const moves = {
 } as const satisfies Record<Outcome['kind'], { first: MoveName; later: MoveName }>;
 
 /** `isAnswered`: the question in this outcome has its answer already, which is sent next. */
-function endingOf(outcome: Outcome, isAnswered: boolean): Omit<Ending, 'note'> {
+function endingOf(outcome: Outcome, isAnswered: boolean): Omit<TaskOutcome, 'note'> {
   const none = { result: null, code: null, error: null, keepsInstruction: false };
   if (outcome.kind === 'failed') {
     const error = cutText(outcome.error, limits.messageBytes) || null;

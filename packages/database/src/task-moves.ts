@@ -2,7 +2,7 @@
  * The moves of a task (rules, 2.2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it.
  */
 import { type TaskErrorCode, type TaskState, taskErrors } from '@relay/protocol';
-import type { AskName, Shown } from './session-status.ts';
+import type { AskName, ShownOutcome } from './session-status.ts';
 import { type Sql, sql } from './sql.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface Move {
 
 /**
  * In SQL: `finished` wipes the instruction too, unless the outcome lacks a text: then the history search needs it (see
- * `Ending`).
+ * `TaskOutcome`).
  */
 const writes = {
   nothing: [],
@@ -305,7 +305,7 @@ export const taskMoves = {
 export type MoveName = keyof typeof taskMoves;
 
 /** An outcome as the daemon reports it; replaces the known one. For moves that write `finished`. */
-export interface Ending {
+export interface TaskOutcome {
   result: string | null;
   code: TaskErrorCode | null;
   error: string | null;
@@ -313,7 +313,7 @@ export interface Ending {
   note: string | null;
   /** Keeps the instruction: the search for the final text needs it. */
   keepsInstruction: boolean;
-  shown: Shown;
+  shown: ShownOutcome;
 }
 
 const quoted = (states: readonly TaskState[]) => sql.raw(states.map((state) => `'${state}'`).join(', '));

@@ -14,7 +14,7 @@ import type { Contests } from './contests.ts';
 import { type FrameHandler, passesReport } from '../frames/frame-handler.ts';
 import type { History } from '../history/history.ts';
 import type { Hub } from '../connection/hub.ts';
-import type { Inbound } from '../frames/inbound.ts';
+import type { FrameDispatcher } from '../frames/inbound.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { Presence } from './presence.ts';
 import type { Status } from '../frames/status.ts';
@@ -32,7 +32,7 @@ interface ConnectionsDeps {
   presence: Presence;
   contests: Contests;
   history: History;
-  inbound: Inbound;
+  inbound: FrameDispatcher;
   status: Status;
   handleFrame: FrameHandler;
   /** Drops the cached credential of a device because it is stale. */

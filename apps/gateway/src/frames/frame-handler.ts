@@ -4,14 +4,14 @@ import { isRefusedContent, isUnavailable } from '@relay/database';
 import type { Tracer } from '@relay/telemetry';
 import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { FairShare } from './fair-share.ts';
-import type { Inbound } from './inbound.ts';
+import type { FrameDispatcher } from './inbound.ts';
 import { createLargeFrames } from './large-frames.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { outlast } from '../connection/outage.ts';
 import { answerTypes } from '../history/questions.ts';
 
 interface FrameHandlerDeps {
-  inbound: Inbound;
+  inbound: FrameDispatcher;
   share: FairShare;
   tracer: Tracer | undefined;
   metrics: Pick<GatewayMetrics, 'events'>;

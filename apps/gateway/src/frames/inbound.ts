@@ -37,7 +37,7 @@ interface InboundDeps {
   metrics: GatewayMetrics;
 }
 
-export interface Inbound {
+export interface FrameDispatcher {
   /** The device is ours and online: loads its open tasks, and sends the daemon the sessions to watch. */
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   /** Handles one frame: at once, or when the promise resolves. */
@@ -46,7 +46,7 @@ export interface Inbound {
   repeat(connection: DaemonConnection, text: string): Promise<void> | undefined;
 }
 
-export function createInbound(deps: InboundDeps): Inbound {
+export function createInbound(deps: InboundDeps): FrameDispatcher {
   const { database, publisher, sessions, watching, history, status, events, reports, activity, held, metrics } = deps;
 
   const tasksOf = gathered((deviceIds) => openTasks(database, deviceIds));

@@ -2,8 +2,8 @@
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
-  type DeliveredTask,
   type Database,
+  type DeliveredTask,
   type SessionRecord,
   addNotification,
   endTask,
@@ -13,7 +13,7 @@ import {
   withDevice,
   withOwned,
 } from '@relay/database';
-import type { Answer } from './answer.ts';
+import type { TurnAnswer } from './answer.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { ProgressBoard } from '../sessions/progress.ts';
@@ -34,14 +34,14 @@ export interface FoundAnswerDeps {
 
 interface FoundAnswers {
   /** An open task completed with this answer. */
-  complete(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
+  complete(connection: DaemonConnection, taskId: string, answer: TurnAnswer): Promise<void>;
   /** As `complete`, for a task that was already settled as unknown or lost. */
-  correct(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
+  correct(connection: DaemonConnection, taskId: string, answer: TurnAnswer): Promise<void>;
   /**
    * Adds the text of an outcome that the daemon reported without one. `always`: publishes it even if the task did not
    * change.
    */
-  addText(connection: DaemonConnection, task: DeliveredTask, answer: Answer, always: boolean): Promise<void>;
+  addText(connection: DaemonConnection, task: DeliveredTask, answer: TurnAnswer, always: boolean): Promise<void>;
 }
 
 export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
@@ -51,7 +51,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
   const publish = async (
     connection: DaemonConnection,
     record: SessionRecord,
-    { uuid, content, timestamp, earlier }: Answer,
+    { uuid, content, timestamp, earlier }: TurnAnswer,
     sinceMs: number | undefined,
   ) => {
     // Publish all texts of the turn, in order, except those already published live.

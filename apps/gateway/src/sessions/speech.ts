@@ -3,7 +3,7 @@
  * no database.
  */
 import { randomUUID } from 'node:crypto';
-import { type Conversation, type Publisher, message } from '@relay/attention';
+import { type Publisher, type SessionChannel, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
 import { type DaemonEvent, type Message, encodeTranscript, shownText } from '@relay/protocol';
 import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
@@ -12,17 +12,17 @@ import type { TaskEntry } from '../connection/open-tasks.ts';
 import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
 type ConversationEvent = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
-export type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
-export type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
+export type OutputEvent = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
+export type OutcomeEvent = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
-export const isEnding = (event: DaemonEvent): event is Ending =>
+export const isEnding = (event: DaemonEvent): event is OutcomeEvent =>
   event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
 
 /**
  * The text of an outcome, as a message of the conversation. Its uuid is the daemon's item uuid, or else derived from
  * the task, so that a repeated event has the same uuid.
  */
-export function endMessage(event: Ending, now: Date): Message {
+export function endMessage(event: OutcomeEvent, now: Date): Message {
   const at = now.toISOString();
   const questionUuid = event.event_type === 'WAIT_FOR_USER' ? event.question?.uuid : undefined;
   const uuid = event.message_uuid || questionUuid || endItemUuid(event.task_id ?? '', event.event_type);
@@ -51,7 +51,7 @@ export interface Speech {
   /** The daemon noticed a problem: people should know of it, and the session goes on. */
   warn(connection: DaemonConnection, record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
-  output(record: SessionRecord, event: Received<Output>, entry?: TaskEntry): void;
+  output(record: SessionRecord, event: Received<OutputEvent>, entry?: TaskEntry): void;
   /** Operations of a transcript. `entry` as above: the text that they show is one output of the task. */
   transcript(record: SessionRecord, event: Received<DaemonEvent<'TRANSCRIPT'>>, entry?: TaskEntry): void;
 }
@@ -59,7 +59,7 @@ export interface Speech {
 export const conversation = (
   { sessions }: Pick<DaemonConnection, 'sessions'>,
   { ownerId, key, session }: SessionRecord,
-): Conversation => ({ ownerId, key, sessionId: session.id, turns: sessions.turns });
+): SessionChannel => ({ ownerId, key, sessionId: session.id, turns: sessions.turns });
 
 export function createSpeech(publisher: Publisher): Speech {
   return {
