@@ -22,7 +22,7 @@ import {
 import type { ApiDeps } from '../deps.ts';
 import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 import { networkOfRequest } from './address.ts';
-import type { Answering, Asking } from './asking.ts';
+import type { Answering, HandlerRequest } from './asking.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { bodyReader, jsonReader, linger } from './body.ts';
 import { sendJson } from './compress.ts';
@@ -35,8 +35,8 @@ type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends
   : UserPrincipal | undefined;
 
 /** A checked request, as the handler of its route gets it. */
-export interface Call<N extends RouteName = RouteName> {
-  request: Asking;
+export interface HandlerCall<N extends RouteName = RouteName> {
+  request: HandlerRequest;
   response: Answering;
   principal: PrincipalOf<N>;
   /** On the route that takes the token of a notification: its claims. */
@@ -50,7 +50,7 @@ export interface Call<N extends RouteName = RouteName> {
 }
 
 /** Status and body; a handler can set further headers on the response itself. */
-export type Answer<N extends RouteName = RouteName> = (
+export type HandlerAnswer<N extends RouteName = RouteName> = (
   RouteSuccess<N> | RouteRefusal<N> | Streamed<N> | Forwarded<N>
 ) & {
   /** On a route that counts misuse: this was legal use and costs nothing. */
@@ -70,7 +70,7 @@ type Forwarded<N extends RouteName> = N extends
 
 /** A handler for each of these routes. A status or body that differs from the table does not compile. */
 export type Handlers<Names extends RouteName = RouteName> = {
-  readonly [N in Names]: (call: Call<N>) => Promise<Answer<N>> | Answer<N>;
+  readonly [N in Names]: (call: HandlerCall<N>) => Promise<HandlerAnswer<N>> | HandlerAnswer<N>;
 };
 
 /** A handler of any route, as the pipeline sees it. */
@@ -143,7 +143,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, 
 
 /** A request whose sender is known. */
 export interface RouteRequest {
-  request: Asking;
+  request: HandlerRequest;
   response: Answering;
   principal: UserPrincipal | undefined;
   claims?: AnswerClaims | undefined;

@@ -23,7 +23,7 @@ import { type Library, basePath } from './library.ts';
 import { addPasskey } from './passkeys.ts';
 import type { Resign } from './older-secrets.ts';
 import { openRoute } from './open-paths.ts';
-import type { LibraryStorage, Outcome } from './storage.ts';
+import type { LibraryStorage, StorageOutcome } from './storage.ts';
 
 /** The longest body that is needed here is an authorization request. */
 const bodyLimitBytes = 64 * 1024;
@@ -130,7 +130,7 @@ async function unavailable(answer: Response): Promise<RelayError> {
 const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
 
 /** @throws RelayError SERVICE_UNAVAILABLE if the database was away, regardless of the result; INTERNAL_ERROR without a result */
-function wellDone<T>(outcome: Outcome<T>): T {
+function wellDone<T>(outcome: StorageOutcome<T>): T {
   if (outcome.unavailable) {
     throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
       retryAfter: 5,
