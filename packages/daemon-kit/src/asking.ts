@@ -4,7 +4,7 @@ import type { FinalEvent } from './journal.ts';
 
 type PromptOpenEvent = DaemonEvent<'PROMPT_OPEN'>;
 
-export interface Asking {
+export interface PromptSender {
   /** Sends a question, also if the relay has received it before. */
   repeat: (event: PromptOpenEvent) => void;
   /** After `status`: sends the questions that the relay has not received. */
@@ -21,7 +21,7 @@ export function createAsking({
   open: () => readonly PromptOpenEvent[];
   /** Sends a question if the relay takes it; calls back when the relay has received it. */
   send: (event: PromptOpenEvent, received: () => void) => void;
-}): Asking {
+}): PromptSender {
   /** Uuids of the open questions that the relay has received. */
   const received = new Set<string>();
   const ask = (event: PromptOpenEvent) => send(event, () => received.add(event.question.uuid));

@@ -7,7 +7,7 @@ import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import type { Overrun } from './caps.ts';
 import type { FinalEvent, JournalledEvent } from './journal.ts';
 import { ownText } from './own-texts.ts';
-import type { Ending } from './transcript/endings.ts';
+import type { TurnEnd } from './transcript/endings.ts';
 
 /** `reason`: the daemon itself wrote the text. */
 export type End =
@@ -175,13 +175,13 @@ export function questionOf(question: Question): WireQuestion {
 }
 
 /** The result of a task in its transcript. */
-export function endingOf(frame: JournalledEvent, end: End): Ending {
+export function endingOf(frame: JournalledEvent, end: End): TurnEnd {
   if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
     return endedWith(frame, end);
   return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.textBefore, question: frame.question };
 }
 
-function endedWith(frame: JournalledEvent, end: End): Ending {
+function endedWith(frame: JournalledEvent, end: End): TurnEnd {
   const reason = end.type !== 'WAIT_FOR_USER' && end.reason ? { reason: end.reason } : {};
   return end.type === 'ERROR'
     ? {

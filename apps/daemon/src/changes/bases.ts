@@ -16,14 +16,14 @@ export interface Base {
 }
 
 /** A session with its root and its scopes. */
-export interface Opened {
+export interface OpenedSession {
   session: SessionPlace;
   root: Root | undefined;
   scopes: ChangeScope[];
 }
 
 export function basesOf(marks: MarkBook, rules: ProjectRules, env: NodeJS.ProcessEnv | undefined) {
-  const open = async (session: SessionPlace): Promise<Opened> => {
+  const open = async (session: SessionPlace): Promise<OpenedSession> => {
     const root = await rootOf(session.projectPath, rules, env);
     const repository = root?.repository;
     if (!repository) return { session, root, scopes: ['edits'] };
@@ -39,7 +39,7 @@ export function basesOf(marks: MarkBook, rules: ProjectRules, env: NodeJS.Proces
     return { session, root, scopes: [...scopes, 'edits'] };
   };
 
-  const baseOf = async ({ session, root, scopes }: Opened, scope: ChangeScope, turn?: string): Promise<Base> => {
+  const baseOf = async ({ session, root, scopes }: OpenedSession, scope: ChangeScope, turn?: string): Promise<Base> => {
     const repository = root?.repository;
     const { first, turns } = marks.of(session.sessionId);
     let found: Base | undefined;

@@ -11,10 +11,10 @@ import { type Contents, type NamedFile, imageName } from '../contents.ts';
 import { type ReadFile, fileContentName } from '../file-blocks.ts';
 import type { IncomingFile } from '../incoming.ts';
 import type { Log } from '../log.ts';
-import type { Change, Store, Writing } from '../store.ts';
+import type { Store, TranscriptChange, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
-import type { Verdict } from './call-items.ts';
-import { type Ending, type Talk, closed, createEndings } from './endings.ts';
+import type { PermissionAnswer } from './call-items.ts';
+import { type Talk, type TurnEnd, closed, createEndings } from './endings.ts';
 import type { Effect, Mapper } from './mapper.ts';
 import type { Detail, MapperOptions } from './mapper-options.ts';
 import { type Stream, createStream } from './stream.ts';
@@ -77,7 +77,7 @@ export interface Transcripts {
   /** A call as a permission shows it, with the uuid of the question. */
   call(sessionId: string, call: Fields, question?: string): Effect | undefined;
   /** The answer to a permission. */
-  answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: Verdict): void;
+  answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: PermissionAnswer): void;
   /** The agent begins a turn itself; nothing while a turn runs. */
   own(sessionId: string): void;
   /** Completes the agent's own turn (`own`), or the updates after a turn (`over`). Returns whether its own turn sent text. */
@@ -91,12 +91,12 @@ export interface Transcripts {
   /** The reason why the turn of this session is not kept: the disk refused a write. Undefined while it is kept. */
   lost(sessionId: string): string | undefined;
   /** Writes the item of the task's result. Throws if the disk refuses the write. */
-  end(taskId: string, sessionId: string, ending: Ending): string;
+  end(taskId: string, sessionId: string, ending: TurnEnd): string;
   /** Another question, while one is open. */
   ask(sessionId: string, question: WireQuestion, about: string): void;
   cancel(sessionId: string): void;
   /** Changes of existing items. */
-  change(sessionId: string, changes: readonly Change[]): void;
+  change(sessionId: string, changes: readonly TranscriptChange[]): void;
   /** Closes the items that the process before this one left open. */
   recover(): void;
   /** Sends changes of a session while our turns are idle there. */
@@ -113,7 +113,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const { talks, mapperOf, remember, drop, speak, tidy } = talkStore;
   const streams = createStreams(options, talks);
 
-  const write = (sessionId: string, changes: readonly Change[], writing?: Writing) => {
+  const write = (sessionId: string, changes: readonly TranscriptChange[], writing?: Writing) => {
     if (changes.length === 0) return;
     const { ops, v } = store.write(sessionId, changes, writing);
     streams.of(sessionId).push(ops, v);
@@ -125,7 +125,11 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 
   /** The mapper receives every update, also those the disk refuses. */
-  const change = (sessionId: string, changes: (mapper: Mapper) => Change[], how?: Writing): Effect | undefined => {
+  const change = (
+    sessionId: string,
+    changes: (mapper: Mapper) => TranscriptChange[],
+    how?: Writing,
+  ): Effect | undefined => {
     const talk = talkStore.of(sessionId);
     if (!talk) return drop(sessionId, 'an update of an unknown session');
     if (talk.phase === 'over') talk.late = true;
@@ -266,7 +270,7 @@ function userItem(
   { sessionId, message, uuid, images, files = [] }: SteeredMessage,
   turn: string,
   how: Record<string, string>,
-): Change {
+): TranscriptChange {
   const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
   const named = files.map((file, index): NamedFile => {
     const name = `${fileContentName}${index + 1}`;

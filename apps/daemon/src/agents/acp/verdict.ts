@@ -9,7 +9,7 @@ import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';
 
 /** `reason`: the text is a sentence of the daemon. */
-type Verdict = { kind: 'complete'; result: string; reason?: OwnText['reason'] } | { kind: 'error'; error: string };
+type TurnVerdict = { kind: 'complete'; result: string; reason?: OwnText['reason'] } | { kind: 'error'; error: string };
 
 const notes: Readonly<Record<string, string>> = {
   max_tokens: 'The agent stopped here: the answer reached the maximum length.',
@@ -17,7 +17,7 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 /** The agent wrote nothing, so the daemon does. */
-function own(...about: Parameters<typeof ownText>): Verdict {
+function own(...about: Parameters<typeof ownText>): TurnVerdict {
   const { text, reason } = ownText(...about);
   return { kind: 'complete', result: text, reason };
 }
@@ -30,7 +30,7 @@ interface Circumstances {
   unknownCommand?: string | undefined;
 }
 
-export function verdictOf(response: Fields, summary: TurnSummary, circumstances: Circumstances): Verdict {
+export function verdictOf(response: Fields, summary: TurnSummary, circumstances: Circumstances): TurnVerdict {
   const { quirks = {}, rejected } = circumstances;
   const reason = typeof response.stopReason === 'string' ? response.stopReason : '';
   const failed = summary.failed || quirks.errorText?.test(summary.answer);
@@ -56,7 +56,7 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
   }
 }
 
-function textVerdict({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
+function textVerdict({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): TurnVerdict {
   if (answer !== '') return { kind: 'complete', result: answer };
   if (acted) return own('agent_done');
   if (rejected) return own('agent_not_allowed');
