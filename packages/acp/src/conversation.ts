@@ -17,7 +17,7 @@ import { type AskOptions } from './questions.ts';
 import { Prompts } from './prompts.ts';
 import { SessionChoices } from './session-choices.ts';
 import type { Choices } from './settings.ts';
-import { type Steered, steer } from './steering.ts';
+import { type SteerResult, steer } from './steering.ts';
 import { type Updater, createUpdater, openCallOf, toolCallIdOf } from './updates.ts';
 
 /** Number of items to follow in one session. */
@@ -192,7 +192,7 @@ export class Conversation {
   }
 
   /** Sends a message into the running turn. @throws RequestError if the agent does not accept messages */
-  async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<Steered> {
+  async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<SteerResult> {
     const id = this.sessionId;
     if (id === undefined) throw invalid('This session has no turn.');
     return steer(

@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { type Inbound, Inbox } from './inbox.ts';
+import { Inbox, type InboxEntry } from './inbox.ts';
 import type { SocketLimits } from './limits.ts';
 import { type LongFrames, longBytes } from './long-frames.ts';
 import { Outbox } from './outbox.ts';
@@ -173,7 +173,7 @@ export class LiveSocket implements Socket {
   }
 
   /** Called by the inbox. */
-  handle(frame: Inbound): Promise<void> | undefined {
+  handle(frame: InboxEntry): Promise<void> | undefined {
     try {
       if (frame.kind === 'ping') this.#pong(frame.payload);
       else if (frame.kind === 'long') return this.#handleLong(frame.bytes);
@@ -189,7 +189,7 @@ export class LiveSocket implements Socket {
   }
 
   /** Called by the inbox. */
-  mayPass(frame: Inbound, current: Inbound): boolean {
+  mayPass(frame: InboxEntry, current: InboxEntry): boolean {
     return this.#handlers.passes?.(headOf(frame), headOf(current)) ?? false;
   }
 
@@ -311,7 +311,7 @@ export class LiveSocket implements Socket {
   }
 }
 
-function inboundOf(bytes: Buffer, isBinary: boolean): Inbound {
+function inboundOf(bytes: Buffer, isBinary: boolean): InboxEntry {
   if (isBinary) return { kind: 'binary' };
   return bytes.length > longBytes ? { kind: 'long', bytes } : { kind: 'text', text: bytes.toString() };
 }
@@ -319,7 +319,7 @@ function inboundOf(bytes: Buffer, isBinary: boolean): Inbound {
 const headCharacters = 64;
 
 /** The beginning of a text; '' of anything else. */
-function headOf(frame: Inbound): string {
+function headOf(frame: InboxEntry): string {
   if (frame.kind === 'text') return frame.text.slice(0, headCharacters);
   return frame.kind === 'long' ? frame.bytes.toString('latin1', 0, headCharacters) : '';
 }
