@@ -11,7 +11,7 @@ import { Head } from '../conversation/head.tsx';
 import { useQueue } from '../conversation/queue.tsx';
 import { useSeen } from '../inbox/use-inbox.ts';
 import { useFocus, useReadMark } from '../conversation/view-reports.ts';
-import { type Conversation as LoadedConversation, useConversation } from '../conversation/use-conversation.ts';
+import { type LoadedConversation, useConversation } from '../conversation/use-conversation.ts';
 import { useRetry } from '../conversation/use-retry.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { distinct, useDevices } from '../ui/device-list.ts';

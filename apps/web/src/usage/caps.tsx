@@ -5,14 +5,14 @@ import { words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
-import { type Caps as CapFigures, money } from './figures.ts';
+import { type CapValues, money } from './figures.ts';
 
 const amounts = ['none', '1', '2', '5', '10', '20', '50', '100'];
 const ids = ['relay.ask_session', 'relay.ask_day'] as const;
 
 interface CapsProps {
   sessionId: string;
-  caps: CapFigures;
+  caps: CapValues;
   /** The agent and its machine. */
   where: string;
   /** Another app changed a setting. */
@@ -21,7 +21,7 @@ interface CapsProps {
 
 export function Caps({ sessionId, caps, where, onOutdated }: CapsProps) {
   const { client } = useRooms();
-  const [chosen, setChosen] = useState<CapFigures>({});
+  const [chosen, setChosen] = useState<CapValues>({});
   const change = useAction(async (id: string, value: string) => {
     const { settings }: SessionSettings = await client.call('changeSetting', {
       params: { id: sessionId },
