@@ -12,7 +12,7 @@ import { makePrivateFolder } from './private-folder.ts';
 import {
   type Gap,
   type Meta,
-  type Row,
+  type SessionFileRow,
   type Stored,
   type StoredSettings,
   appendRows,
@@ -113,7 +113,7 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
 
   const rewrite = (session: Session) => {
     const { meta, title, settings, items, gaps } = readSession(session.path);
-    const rows: Row[] = [
+    const rows: SessionFileRow[] = [
       { meta: meta ?? session.meta },
       ...(title === undefined ? [] : [{ title }]),
       ...(settings === undefined ? [] : [{ settings }]),
@@ -134,7 +134,7 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
   };
 
   /** The version of the next write. The first one of this process records the gap that it leaves. */
-  const nextVersion = (session: Session): { v: number; rows: Row[] } => {
+  const nextVersion = (session: Session): { v: number; rows: SessionFileRow[] } => {
     if (!session.resting) return { v: session.v + 1, rows: [] };
     session.resting = false;
     const v = Math.max(session.v + 1, now());

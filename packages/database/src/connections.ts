@@ -5,7 +5,7 @@
  * deadlocks.
  */
 import type { DeviceAgent } from '@relay/protocol';
-import { type Hold, holdOf } from './conflicts.ts';
+import { type ConflictHold, holdOf } from './conflicts.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -27,7 +27,7 @@ export interface Connected {
   wasOnline: boolean;
   reportHash: string | null;
   /** Two daemons use this registration: the current owner keeps the device for a while. */
-  hold?: Hold | undefined;
+  hold?: ConflictHold | undefined;
 }
 
 const waiting = sql`FOR NO KEY UPDATE OF d`;

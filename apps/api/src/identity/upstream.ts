@@ -7,7 +7,7 @@ import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { type GenericOAuthConfig, genericOAuth } from 'better-auth/plugins';
-import { type Profile, githubProfile, openIdProfile } from './upstream-profiles.ts';
+import { type UpstreamProfile, githubProfile, openIdProfile } from './upstream-profiles.ts';
 
 type Initialised = Awaited<ReturnType<NonNullable<ReturnType<typeof genericOAuth>['init']>>>;
 type Provider = NonNullable<NonNullable<Initialised['context']>['socialProviders']>[number];
@@ -97,7 +97,7 @@ function provider(settings: UpstreamSettings, context: InitContext): Provider {
     ...(isOpenId ? { issuer: settings.issuer } : {}),
     // The ID token has to be the answer to this very question.
     requiresIdTokenNonce: isOpenId,
-    accountSubject: ({ profile }) => (profile as Profile).subject,
+    accountSubject: ({ profile }) => (profile as UpstreamProfile).subject,
     // Neither scopes nor parameters that a page asks for: the question is always the same.
     createAuthorizationURL: async ({ state, codeVerifier, redirectURI, idTokenNonce }) => {
       const nonce = idTokenNonce === undefined ? {} : { idTokenNonce };
@@ -116,7 +116,7 @@ function provider(settings: UpstreamSettings, context: InitContext): Provider {
       if (!answer) return null;
       const profile = isOpenId
         ? openIdProfile(tokens, answer.data, settings.clientId)
-        : (answer.data as unknown as { profile: Profile }).profile;
+        : (answer.data as unknown as { profile: UpstreamProfile }).profile;
       return profile && { user: { ...profile.user }, data: profile };
     },
   };

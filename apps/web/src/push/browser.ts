@@ -56,10 +56,10 @@ export async function readBrowserPush(
   return isOfToday && id !== null && ids.includes(id) ? { kind: 'on', id } : { kind: 'off' };
 }
 
-type Choices = Pick<AddSubscription, 'label' | 'causes' | 'detail' | 'actions' | 'group' | 'delaySeconds'>;
+type AddressChoices = Pick<AddSubscription, 'label' | 'causes' | 'detail' | 'actions' | 'group' | 'delaySeconds'>;
 
 /** The choices of the person for this browser; undefined where the relay does not notify it. */
-async function choicesHere(client: Client): Promise<Choices | undefined> {
+async function choicesHere(client: Client): Promise<AddressChoices | undefined> {
   const id = localStorage.getItem(storedId);
   if (id === null) return undefined;
   const { subscriptions } = await client.call('listSubscriptions');
@@ -71,7 +71,12 @@ async function choicesHere(client: Client): Promise<Choices | undefined> {
 }
 
 /** Asks the person through the browser's own dialog; must be called in a click. Resolves to false if they refuse. */
-export async function turnOn(client: Client, place: Place, publicKey: string, choices: Choices = {}): Promise<boolean> {
+export async function turnOn(
+  client: Client,
+  place: Place,
+  publicKey: string,
+  choices: AddressChoices = {},
+): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false;
   await registerWorker(place);
   const { pushManager } = await navigator.serviceWorker.ready;

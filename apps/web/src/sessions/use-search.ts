@@ -13,7 +13,7 @@ export const searchCharacters = 200;
 /** A search is sent after a pause. */
 const restMs = 120;
 
-export interface Search {
+export interface SearchState {
   /** Trimmed; empty while no search is active. */
   words: string;
   kind: 'off' | 'searching' | 'found' | 'failed';
@@ -43,7 +43,7 @@ export function useSearch(
   filter: Filter,
   loaded: readonly Session[],
   devices: readonly Device[],
-): Search {
+): SearchState {
   const { client } = useRooms();
   const words = text.trim();
   const settled = useSettled(words);
