@@ -45,7 +45,7 @@ export interface SessionSummary {
 
 /** An item that gets its place when it is saved. */
 export type NewItem = Omit<Item, 'seq' | 'timestamp'> & { timestamp?: string };
-export type TranscriptChange = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' | 'print' }>;
+export type StoreChange = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' | 'print' }>;
 
 export interface Writing {
   /** Survives a power cut. */
@@ -90,11 +90,7 @@ interface SessionTable {
   /** As `Store.create`. */
   create: (sessionId: string, projectPath: string, older?: number, agentType?: string) => void;
   /** As `Store.write`. */
-  write: (
-    sessionId: string,
-    changes: readonly TranscriptChange[],
-    writing?: Writing,
-  ) => { ops: Operation[]; v: number };
+  write: (sessionId: string, changes: readonly StoreChange[], writing?: Writing) => { ops: Operation[]; v: number };
   advance: (session: Session) => void;
   /** Removes rows from the file that later rows replaced. */
   rewrite: (session: Session) => void;

@@ -1,5 +1,5 @@
 /** The tool calls of a session as items: each begins once, changes by patches, and has a bounded output. */
-import type { TranscriptChange } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import { type Source, createCallBook, isEnd } from './call-book.ts';
 import { type PermissionAnswer, type Tool, createCallItems } from './call-items.ts';
 import { isRunning, statusAfter, textsOf } from './call-state.ts';
@@ -10,7 +10,7 @@ import { createPrinted } from './output.ts';
 
 /** The effect of an update on its call. */
 interface CallUpdate {
-  changes: TranscriptChange[];
+  changes: StoreChange[];
   /** The call as far as it is known; undefined when the update was dropped. */
   call?: Fields;
   /** The uuid of its item. */
@@ -23,11 +23,11 @@ interface Calls {
   /** A call, or an update of one. `question`: the uuid of the question that shows it. */
   update: (update: Fields, at: string | undefined, source: Source, question?: string) => CallUpdate;
   /** The answer to the question with this uuid, or to the permission for this call. */
-  answered: (about: { question: string } | { call: Fields }, verdict: PermissionAnswer) => TranscriptChange[];
+  answered: (about: { question: string } | { call: Fields }, verdict: PermissionAnswer) => StoreChange[];
   /** Output of a program without tool calls. */
-  print: (id: string, title: string, text: string) => TranscriptChange[];
+  print: (id: string, title: string, text: string) => StoreChange[];
   /** Gives every running call this status. */
-  end: (status: string) => TranscriptChange[];
+  end: (status: string) => StoreChange[];
   /** The next turn begins: a repeated id names another call. */
   turn: () => void;
 }
@@ -55,7 +55,7 @@ export function createCalls(
     names: Names;
     item: MakeItem;
     /** Closes the text before a call. */
-    before: () => TranscriptChange[];
+    before: () => StoreChange[];
   },
 ): Calls {
   const book = createCallBook<Tool>();
@@ -67,7 +67,7 @@ export function createCalls(
   const begin = (
     call: Pick<Tool, 'id' | 'fields' | 'announced'>,
     more: { status: string; about: string; question: string | undefined; at: string | undefined },
-  ): { tool: Tool; changes: TranscriptChange[] } => {
+  ): { tool: Tool; changes: StoreChange[] } => {
     const { status, about, question, at } = more;
     const uuid = names.ofTool(call.id);
     const tool: Tool = {
@@ -98,7 +98,7 @@ export function createCalls(
   };
 
   /** Beyond the limit of remembered calls, the oldest is closed in any state. */
-  const letGo = (): TranscriptChange[] => {
+  const letGo = (): StoreChange[] => {
     if (book.size <= maxTools) return [];
     const [oldest] = book.all();
     if (oldest === undefined) return [];
@@ -118,7 +118,7 @@ export function createCalls(
     book.remove(oldest);
   };
 
-  const end = (tool: Tool, status: string, at?: string): TranscriptChange[] => {
+  const end = (tool: Tool, status: string, at?: string): StoreChange[] => {
     tool.closed = true;
     if (!isRunning(tool.part.status)) return [];
     const changes = tool.behind ? [show(tool)] : [];
@@ -140,7 +140,7 @@ export function createCalls(
     const texts = textsOf(update, source, current?.about ?? '', status);
     const about = texts.about ?? current?.about ?? '';
     const { tool, changes } = current
-      ? { tool: current, changes: [] as TranscriptChange[] }
+      ? { tool: current, changes: [] as StoreChange[] }
       : begin(
           { id: id === '' ? `permission ${question ?? ''}` : id, fields, announced: source !== 'question' },
           { status, about, question, at },

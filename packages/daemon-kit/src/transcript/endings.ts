@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Item, Question as WireQuestion, TextReason } from '@relay/protocol';
-import type { NewItem, Store, TranscriptChange, Writing } from '../store.ts';
+import type { NewItem, Store, StoreChange, Writing } from '../store.ts';
 import { type Mapper, cancelledText } from './mapper.ts';
 
 export type TurnEnd =
@@ -50,19 +50,19 @@ export function createEndings({
   keepsQuestions,
 }: {
   store: Store;
-  write: (sessionId: string, changes: readonly TranscriptChange[], writing?: Writing) => void;
+  write: (sessionId: string, changes: readonly StoreChange[], writing?: Writing) => void;
   /** Questions outlive this process: the next message answers. */
   keepsQuestions: boolean;
 }): Endings {
   /** Closes everything of a turn that is still open. Of a turn that was not kept only the items on the disk. */
-  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled'): TranscriptChange[] => {
+  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled'): StoreChange[] => {
     if (talk.lost === undefined) return talk.mapper.close(how);
     const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question');
     return [...left.map(closed), mark('notice', notKept(talk.lost), talk.turn)];
   };
 
   /** After the turn no answer to its questions will come. */
-  const unanswered = (sessionId: string): TranscriptChange[] =>
+  const unanswered = (sessionId: string): StoreChange[] =>
     store
       .open(sessionId)
       .filter(({ part }) => part.kind === 'question')
@@ -157,7 +157,7 @@ export function createEndings({
     recover(sessionId) {
       const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question' || !keepsQuestions);
       if (left.length === 0) return false;
-      const changes = left.map((item): TranscriptChange => {
+      const changes = left.map((item): StoreChange => {
         const { uuid, part } = item;
         if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
         return closed(item);
@@ -172,7 +172,7 @@ export function createEndings({
 }
 
 /** Closes an item that its turn left open. */
-export const closed = ({ uuid, part }: Item): TranscriptChange => ({
+export const closed = ({ uuid, part }: Item): StoreChange => ({
   op: 'set',
   uuid,
   part: part.kind === 'tool' ? { status: 'unknown', open: null } : { open: null },
@@ -185,9 +185,9 @@ const isSameError = (words: string, error: string): boolean => {
   return shownText.length >= minErrorCharacters && (error.includes(shownText) || shownText.includes(error.trim()));
 };
 
-const put = (item: NewItem): TranscriptChange => ({ op: 'put', item });
+const put = (item: NewItem): StoreChange => ({ op: 'put', item });
 
-const mark = (what: string, text: string, turn: string | undefined): TranscriptChange =>
+const mark = (what: string, text: string, turn: string | undefined): StoreChange =>
   put({
     uuid: randomUUID(),
     role: 'SYSTEM',

@@ -11,7 +11,7 @@ import { type Contents, type NamedFile, imageName } from '../contents.ts';
 import { type ReadFile, fileContentName } from '../file-blocks.ts';
 import type { IncomingFile } from '../incoming.ts';
 import type { Log } from '../log.ts';
-import type { Store, TranscriptChange, Writing } from '../store.ts';
+import type { Store, StoreChange, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
 import type { PermissionAnswer } from './call-items.ts';
 import { type Talk, type TurnEnd, closed, createEndings } from './endings.ts';
@@ -96,7 +96,7 @@ export interface Transcripts {
   ask(sessionId: string, question: WireQuestion, about: string): void;
   cancel(sessionId: string): void;
   /** Changes of existing items. */
-  change(sessionId: string, changes: readonly TranscriptChange[]): void;
+  change(sessionId: string, changes: readonly StoreChange[]): void;
   /** Closes the items that the process before this one left open. */
   recover(): void;
   /** Sends changes of a session while our turns are idle there. */
@@ -113,7 +113,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const { talks, mapperOf, remember, drop, speak, tidy } = talkStore;
   const streams = createStreams(options, talks);
 
-  const write = (sessionId: string, changes: readonly TranscriptChange[], writing?: Writing) => {
+  const write = (sessionId: string, changes: readonly StoreChange[], writing?: Writing) => {
     if (changes.length === 0) return;
     const { ops, v } = store.write(sessionId, changes, writing);
     streams.of(sessionId).push(ops, v);
@@ -125,11 +125,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 
   /** The mapper receives every update, also those the disk refuses. */
-  const change = (
-    sessionId: string,
-    changes: (mapper: Mapper) => TranscriptChange[],
-    how?: Writing,
-  ): Effect | undefined => {
+  const change = (sessionId: string, changes: (mapper: Mapper) => StoreChange[], how?: Writing): Effect | undefined => {
     const talk = talkStore.of(sessionId);
     if (!talk) return drop(sessionId, 'an update of an unknown session');
     if (talk.phase === 'over') talk.late = true;
@@ -270,7 +266,7 @@ function userItem(
   { sessionId, message, uuid, images, files = [] }: SteeredMessage,
   turn: string,
   how: Record<string, string>,
-): TranscriptChange {
+): StoreChange {
   const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
   const named = files.map((file, index): NamedFile => {
     const name = `${fileContentName}${index + 1}`;

@@ -4,7 +4,7 @@
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { imageName } from '../contents.ts';
-import type { TranscriptChange } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import { type Fields, pieceOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
@@ -20,11 +20,11 @@ export interface CompletedText {
 }
 
 interface Words {
-  say: (kind: WordsKind, update: Fields, at: string | undefined) => TranscriptChange[];
+  say: (kind: WordsKind, update: Fields, at: string | undefined) => StoreChange[];
   /** The open text. */
   open: () => OpenWords | undefined;
   /** Closes the open text. */
-  close: () => TranscriptChange[];
+  close: () => StoreChange[];
   /** The last text of the agent since `forget`. */
   last: () => CompletedText | undefined;
   forget: () => void;
@@ -50,14 +50,14 @@ export function createWords(
     names: Names;
     item: MakeItem;
     /** In a replay, text of the user begins a turn. */
-    onTurn: (uuid: string) => TranscriptChange[];
+    onTurn: (uuid: string) => StoreChange[];
   },
 ): Words {
   let open: Open | undefined;
   let last: CompletedText | undefined;
   let completed: CompletedText[] = [];
 
-  const close = (): TranscriptChange[] => {
+  const close = (): StoreChange[] => {
     const closed = open;
     open = undefined;
     if (!closed || closed.silent) return [];
@@ -68,9 +68,9 @@ export function createWords(
     return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
   };
 
-  const say = (kind: WordsKind, update: Fields, at: string | undefined): TranscriptChange[] => {
+  const say = (kind: WordsKind, update: Fields, at: string | undefined): StoreChange[] => {
     const messageId = messageIdOf(update);
-    const changes: TranscriptChange[] = [];
+    const changes: StoreChange[] = [];
     const block = recordOf(update.content);
     if (block.type === 'image' && kind === 'text') return [picture(block, at)];
     const limit = kind === 'thought' ? transcriptLimits.thoughtBytes : transcriptLimits.textBytes;
@@ -101,7 +101,7 @@ export function createWords(
     return changes;
   };
 
-  const picture = (block: Fields, at: string | undefined): TranscriptChange => {
+  const picture = (block: Fields, at: string | undefined): StoreChange => {
     const base64 = wordsOf(block.data);
     const [uuid, mime] = [names.beside('image'), wordsOf(block.mimeType).slice(0, 100)];
     const data = keep?.image(uuid, mime, base64) === true ? imageName : '';
