@@ -11,10 +11,10 @@ export const fieldKinds: Readonly<Record<string, Habits>> = {
     ...{ growingStatus: true, hidesItsSessions: true, neverActive: true },
   },
   'says each text, and has one page of history': {
-    ...{ growingStatus: true, hidesItsSessions: true, spokenTurns: true, ignoresCursors: true },
+    ...{ growingStatus: true, hidesItsSessions: true, textPerEvent: true, ignoresCursors: true },
   },
   'ends without a text, and asks in the context': { emptyResult: true, statusOnce: true, questionInContext: true },
-  'says each text, and ends with a newline more': { newlineResult: true, spokenTurns: true },
+  'says each text, and ends with a newline more': { newlineResult: true, textPerEvent: true },
   'says status after a connect only, and counts to one': { quietStatus: true, neverActive: true, constantCount: true },
   'only adds to its status, and ends without a text': {
     ...{ growingStatus: true, hidesItsSessions: true, emptyResult: true, constantCount: true },

@@ -37,10 +37,10 @@ export function createCommandSender(
 
   const keep = (deviceId: string, body: string, until: number): void => {
     const key = `${deviceId} ${body}`;
-    const known = waiting.get(key);
-    if (stopped || (!known && waiting.size >= maxWaiting)) return;
+    const pending = waiting.get(key);
+    if (stopped || (!pending && waiting.size >= maxWaiting)) return;
     // The command was given again: its minute restarts.
-    if (!known || known.until < until) waiting.set(key, { deviceId, body, until });
+    if (!pending || pending.until < until) waiting.set(key, { deviceId, body, until });
     plan();
   };
 

@@ -4,7 +4,7 @@ import type { Publisher } from '@relay/attention';
 import type { Command } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
-import type { AskedPage, Database, Listing, NamedSession, SessionPlace } from '@relay/database';
+import type { Database, Listing, NamedSession, SessionPageQuery, SessionPlace } from '@relay/database';
 import type { Identity } from './identity/identity.ts';
 import type { Transport } from './notify/outbox.ts';
 import type { Logger, Metrics, ReadinessProbe, Tracer } from '@relay/telemetry';
@@ -44,7 +44,7 @@ export interface Operations extends ApiDeps {
    */
   findPlace(named: NamedSession): Promise<SessionPlace | undefined>;
   /** A page of sessions, as `listSessions`; pages of many requests are read together. */
-  findPage(asked: AskedPage): Promise<Listing | undefined>;
+  findPage(query: SessionPageQuery): Promise<Listing | undefined>;
   /** Sends a command to the instance that owns the device, without waiting for anything. */
   sendCommand(deviceId: string, command: Command): void;
 }

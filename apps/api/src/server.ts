@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { onPoke } from '@relay/backplane';
-import { type AskedPage, type NamedSession, findPlaces, gathered, listPages } from '@relay/database';
+import { type NamedSession, type SessionPageQuery, findPlaces, gathered, listPages } from '@relay/database';
 import { RelayError, decodeControl, upgradeRequired } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createAcpDoor, isAcp } from './acp/door.ts';
@@ -70,7 +70,7 @@ export function createApi(deps: ApiDeps): Api {
   const publisher = publisherOf(deps);
   const commands = createCommandSender(backplane, logger, config.commandTimeoutMs);
   const findPlace = gathered((named: readonly NamedSession[]) => findPlaces(deps.database, named));
-  const findPage = gathered((asked: readonly AskedPage[]) => listPages(deps.database, asked));
+  const findPage = gathered((queries: readonly SessionPageQuery[]) => listPages(deps.database, queries));
   const operations: Operations = { ...deps, publisher, findPlace, findPage, sendCommand: commands.sendCommand };
   const late = new LateRefusals();
   const door = createAttentionDoor(deps, late);

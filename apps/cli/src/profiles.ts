@@ -69,7 +69,7 @@ export const putProfile = (home: Home, profile: Profile): void =>
 export const renewProfile = (home: Home, profile: Profile): void =>
   write(
     home,
-    readProfiles(home).map((known) => (known.url === profile.url ? profile : known)),
+    readProfiles(home).map((stored) => (stored.url === profile.url ? profile : stored)),
   );
 
 /** Call inside `changingProfiles`. */

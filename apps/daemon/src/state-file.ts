@@ -12,8 +12,8 @@ export function readState(home: Home): DaemonState | undefined {
   try {
     const text = readIfPresent(home.stateFile);
     const value: unknown = text === undefined ? undefined : JSON.parse(text);
-    const known = typeof value === 'object' && value !== null && 'connection' in value && 'since' in value;
-    return known ? (value as DaemonState) : undefined;
+    const isValid = typeof value === 'object' && value !== null && 'connection' in value && 'since' in value;
+    return isValid ? (value as DaemonState) : undefined;
   } catch {
     return undefined;
   }

@@ -130,7 +130,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     history,
     inbound,
     status,
-    handle: createFrameHandler({
+    handleFrame: createFrameHandler({
       inbound,
       share: shareOfLarge,
       tracer: deps.tracer,

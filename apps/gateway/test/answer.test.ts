@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Message } from '@relay/protocol';
 import {
-  type Answer,
+  type TurnAnswer,
   type SearchedTask,
   type Circumstances,
   answerIn,
@@ -114,8 +114,8 @@ describe('F1: the answer in a page of history', () => {
 });
 
 describe('F1: whether an answer completes the task', () => {
-  const one: Answer = { uuid: 'a', content: 'done', timestamp: '', length: 1, earlier: [] };
-  const other: Answer = { uuid: 'b', content: 'more', timestamp: '', length: 2, earlier: [] };
+  const one: TurnAnswer = { uuid: 'a', content: 'done', timestamp: '', length: 1, earlier: [] };
+  const other: TurnAnswer = { uuid: 'b', content: 'more', timestamp: '', length: 2, earlier: [] };
   const answer = fc.constantFrom(undefined, one, other, { ...one, length: 2 });
   const circumstances: fc.Arbitrary<Circumstances> = fc.record({
     before: answer,

@@ -1,6 +1,6 @@
 /** When a search reads the history of a daemon (rules, 3.4). */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { AskedTask } from '@relay/database';
+import type { DeliveredTask } from '@relay/database';
 import type { DaemonConnection } from '../src/connection/connection.ts';
 import { OpenTasks } from '../src/connection/open-tasks.ts';
 import { Requests } from '../src/connection/requests.ts';
@@ -8,7 +8,7 @@ import { type SearchDeps, createHistorySearch } from '../src/history/history-sea
 
 describe('a search of the history', () => {
   const outcomeAskMs = 10_000;
-  const task = { id: 't', nativeId: 'n', placeholder: false, instruction: 'Do it' } as AskedTask;
+  const task = { id: 't', nativeId: 'n', placeholder: false, instruction: 'Do it' } as DeliveredTask;
   let readAtMs: number[];
   let connection: DaemonConnection;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { DaemonConnection } from '../src/connection/connection.ts';
 import { createFairShare } from '../src/frames/fair-share.ts';
 import { createFrameHandler } from '../src/frames/frame-handler.ts';
-import type { Inbound } from '../src/frames/inbound.ts';
+import type { FrameDispatcher } from '../src/frames/inbound.ts';
 import { createLargeFrames } from '../src/frames/large-frames.ts';
 
 describe('large frames', () => {
@@ -27,17 +27,17 @@ describe('large frames', () => {
     let release = () => {};
     const held = share.run('alice', { factor: 0, maxMs: 0 }, () => new Promise<void>((resolve) => (release = resolve)));
     const alice = connectionOf('alice');
-    const waiting = Array.from({ length: 4 }, () => large.handle(alice.connection, text, alice.handle));
+    const waiting = Array.from({ length: 4 }, () => large.process(alice.connection, text, alice.handle));
     expect(alice.closed).toEqual([]);
-    await large.handle(alice.connection, text, alice.handle);
+    await large.process(alice.connection, text, alice.handle);
     expect(alice.closed).toEqual(['overloaded']);
     const bob = connectionOf('bob');
-    await large.handle(bob.connection, text, bob.handle);
+    await large.process(bob.connection, text, bob.handle);
     expect(bob.handled).toEqual([{ type: 'pong' }]);
     release();
     await held;
     await Promise.all(waiting);
-    await large.handle(alice.connection, text, alice.handle);
+    await large.process(alice.connection, text, alice.handle);
     expect(alice.handled).toEqual(Array(5).fill({ type: 'pong' }));
     expect(alice.closed).toHaveLength(1);
   });
@@ -50,7 +50,7 @@ describe('large frames', () => {
     Object.assign(connection, { decode: (given: string) => (decoded.push(given), undefined) });
     const inbound = { repeat: (_: unknown, given: string) => (given === report ? Promise.resolve() : undefined) };
     const handle = createFrameHandler({
-      ...{ inbound: inbound as unknown as Inbound, share, tracer: undefined, isClosing: () => false },
+      ...{ inbound: inbound as unknown as FrameDispatcher, share, tracer: undefined, isClosing: () => false },
       metrics: {} as never,
     });
     let release = () => {};

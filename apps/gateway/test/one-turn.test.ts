@@ -52,7 +52,7 @@ describe('one turn, one set of messages', () => {
 
   it('F2: each text of A, B, C and then all of them reaches apps once', async () => {
     for (const newlineResult of [false, true]) {
-      const { daemon, task, id } = await start({ spokenTurns: true, newlineResult });
+      const { daemon, task, id } = await start({ textPerEvent: true, newlineResult });
       daemon.finish(task, 'A', 'B\n\nof two paragraphs', 'C');
       expect(await heard(daemon, id)).toEqual(['A', 'B\n\nof two paragraphs', 'C']);
     }
@@ -72,8 +72,8 @@ describe('one turn, one set of messages', () => {
   });
 
   it('F2c, A3: two turns with the same final text are two messages', async () => {
-    for (const spokenTurns of [false, true]) {
-      const { daemon, task, id } = await start({ spokenTurns });
+    for (const textPerEvent of [false, true]) {
+      const { daemon, task, id } = await start({ textPerEvent });
       await relay.call('watch', { body: { sessionId: id } });
       await daemon.next('watch_session');
       daemon.finish(task, 'Done.');
@@ -108,7 +108,7 @@ describe('one turn, one set of messages', () => {
   });
 
   it('F2: holds when the daemon moves to another gateway within a turn', async () => {
-    const { daemon, task, id } = await start({ spokenTurns: true });
+    const { daemon, task, id } = await start({ textPerEvent: true });
     daemon.say(task, 'A');
     expect(await heard(daemon, id)).toEqual(['A']);
     await daemon.drop();

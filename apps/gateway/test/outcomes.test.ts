@@ -72,7 +72,7 @@ describe('the outcome of a task', () => {
     ['drops the task from its status', {}],
     ['says status once, with the task still in it', { statusOnce: true, hidesItsSessions: true }],
     ['never drops a task from its status', { growingStatus: true, hidesItsSessions: true, neverActive: true }],
-    ['says each text by itself', { spokenTurns: true, growingStatus: true }],
+    ['says each text by itself', { textPerEvent: true, growingStatus: true }],
     ['ends its turns without a text', { emptyResult: true, statusOnce: true }],
   ])(
     'F1, A8: of a task that ended in the gap of a reconnect is found with all its texts, when its daemon %s',
@@ -103,7 +103,7 @@ describe('the outcome of a task', () => {
   );
 
   it('F1: came live before the completion was lost: it is not published again', async () => {
-    const { daemon, task, id } = await start({ spokenTurns: true });
+    const { daemon, task, id } = await start({ textPerEvent: true });
     daemon.say(task, 'the answer');
     await heard(daemon, id);
     await daemon.drop();
@@ -291,8 +291,8 @@ describe('the outcome of a task', () => {
   });
 
   it('F3, A8: of a turn that completes without a text includes all texts, shown once', async () => {
-    for (const spokenTurns of [false, true]) {
-      const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });
+    for (const textPerEvent of [false, true]) {
+      const { daemon, task, id } = await start({ emptyResult: true, textPerEvent });
       daemon.finish(task, 'what I did', 'what came of it');
       await app.next(
         'new_message',

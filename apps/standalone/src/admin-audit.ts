@@ -2,7 +2,7 @@
 import { type Database, addAuditEntry, listAudit, operatorId, readPersonId } from '@relay/database';
 import { Refused } from './refused.ts';
 
-interface Action {
+interface AuditedAction {
   command: string;
   word: string;
   /** The operator: user and host of the system, or the name given with --as. */
@@ -19,7 +19,7 @@ async function targetOf(database: Database, word: string): Promise<string | unde
  * Does the work and records its outcome: `done`, or `refused` with the error passed on.
  * @throws the error of the work; Refused if the work succeeded and its entry failed
  */
-export async function recorded<T>(database: Database, action: Action, work: () => Promise<T>): Promise<T> {
+export async function recorded<T>(database: Database, action: AuditedAction, work: () => Promise<T>): Promise<T> {
   // Before the work: the account of a removed person no longer has an id.
   const target = await targetOf(database, action.word);
   const record = (outcome: 'done' | 'refused') =>

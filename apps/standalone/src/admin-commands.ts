@@ -20,7 +20,7 @@ import {
 } from './admin-operations.ts';
 import { audit, recorded } from './admin-audit.ts';
 import { find } from './admin-find.ts';
-import type { Outcome } from './admin-socket.ts';
+import type { CommandOutcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
 export { Refused };
@@ -85,7 +85,7 @@ type Records = 'always' | 'when it names something';
 interface Command<Deps> {
   takes: 'nothing' | 'email' | 'device' | 'folder' | 'email or id' | 'maybe an email' | 'maybe a gateway';
   records?: Records;
-  run: (deps: Deps, word: string, options: Options) => Promise<string[] | Outcome>;
+  run: (deps: Deps, word: string, options: Options) => Promise<string[] | CommandOutcome>;
 }
 
 export interface AdminRequest {
@@ -144,7 +144,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
     takes: 'email',
     records: 'always',
     run: async ({ people }, email, { json }) => {
-      const person = (await people.list()).find(({ email: known }) => known === email.toLowerCase());
+      const person = (await people.list()).find(({ email: address }) => address === email.toLowerCase());
       if (!person) throw noSuch(email);
       const password = await people.resetPassword(email);
       if (password === undefined)
@@ -270,9 +270,9 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   if (values.version) return 'version';
   if (values.help || positionals.length === 0) return 'help';
   const [command = '', word = '', ...more] = positionals;
-  const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  const fits = known?.takes.startsWith('maybe') || (known?.takes === 'nothing') === (word === '');
-  if (!known || more.length > 0 || !fits)
+  const definition = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  const fits = definition?.takes.startsWith('maybe') || (definition?.takes === 'nothing') === (word === '');
+  if (!definition || more.length > 0 || !fits)
     throw new Refused(`"${positionals.join(' ')}" is not a command. "relay-admin --help" lists all.`);
   return {
     command,
@@ -287,28 +287,29 @@ async function runRecorded<Deps extends { database: AdminDeps['database'] | Erro
   command: Command<Deps>,
   deps: Deps,
   { command: name, word, options, by }: AdminRequest,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const work = async () => outcomeOf(await command.run(deps, word, options));
   const isRecorded = command.records === 'always' || (command.records !== undefined && word !== '');
   if (!isRecorded || deps.database instanceof Error) return work();
   return recorded(deps.database, { command: name, word, by }, work);
 }
 
-const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outcome) ? { lines: outcome } : outcome);
+const outcomeOf = (outcome: string[] | CommandOutcome): CommandOutcome =>
+  Array.isArray(outcome) ? { lines: outcome } : outcome;
 
 /** Runs the requested command. Throws Refused, or an error for people such as BACKUP_REFUSED. */
-export async function runCommand(deps: AdminDeps, request: AdminRequest): Promise<Outcome> {
+export async function runCommand(deps: AdminDeps, request: AdminRequest): Promise<CommandOutcome> {
   const { command } = request;
-  const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
+  const definition = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!definition) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
   const elsewhere = ofOwnSignIn.has(command) ? signInElsewhere(deps.config) : undefined;
   if (elsewhere !== undefined)
     throw new Refused(`${elsewhere} Use that service for "${command}". Nothing was changed.`);
-  return runRecorded(known, deps, request);
+  return runRecorded(definition, deps, request);
 }
 
 /** The command of the request if it is a diagnostic; undefined for commands that need all dependencies. */
-export function diagnosticOf(request: AdminRequest): ((deps: DiagnosticDeps) => Promise<Outcome>) | undefined {
+export function diagnosticOf(request: AdminRequest): ((deps: DiagnosticDeps) => Promise<CommandOutcome>) | undefined {
   const { command } = request;
   const diagnostic = Object.hasOwn(diagnostics, command) ? diagnostics[command] : undefined;
   return diagnostic && ((deps) => runRecorded(diagnostic, deps, request));

@@ -14,7 +14,7 @@ import {
   readOverview,
 } from '@relay/database';
 import { type Backplane, describeRedis, takeRedis } from '@relay/backplane';
-import type { Outcome } from './admin-socket.ts';
+import type { CommandOutcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
 export interface AdminDeps {
@@ -192,7 +192,7 @@ function daysOfCertificate({ hostname, port }: URL): Promise<number> {
 }
 
 /** Every finding with advice; the exit code is 1 if any is bad. */
-export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<Outcome> {
+export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<CommandOutcome> {
   const { database, backplane, config } = deps;
   const findings: Finding[] = [];
   const add = (what: string, ok: boolean, good: string, bad: string) =>

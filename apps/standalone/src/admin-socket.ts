@@ -7,13 +7,13 @@ import { type Socket, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
 /** The lines to print; `code` is the exit code of the program, 0 without one. */
-export interface Outcome {
+export interface CommandOutcome {
   lines: string[];
   code?: 1;
 }
 
 /** The relay ran the request, or refused it with a reason. */
-export type AdminReply = Outcome | { refused: string; code: 1 | 2 };
+export type AdminReply = CommandOutcome | { refused: string; code: 1 | 2 };
 
 const socketName = 'admin.sock';
 /** The system's bound on the path of a socket, in bytes; macOS has the shortest. */

@@ -19,7 +19,7 @@ import {
   runCommand,
   usage,
 } from './admin-commands.ts';
-import { type Outcome, askRelay } from './admin-socket.ts';
+import { type CommandOutcome, askRelay } from './admin-socket.ts';
 import { withSecret } from './secret.ts';
 
 /** The configuration of the relay beside it. Quiet: only errors are logged, and nothing listens. */
@@ -33,7 +33,7 @@ function configuration(): RelayConfig {
   return config;
 }
 
-async function outcomeOf(request: AdminRequest, version: string): Promise<Outcome> {
+async function outcomeOf(request: AdminRequest, version: string): Promise<CommandOutcome> {
   const config = configuration();
   if (config.databaseUrl === undefined) {
     const reply = await askRelay(config.dataDir, request);
@@ -60,8 +60,8 @@ const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Err
 async function diagnose(
   config: RelayConfig,
   version: string,
-  diagnostic: (deps: DiagnosticDeps) => Promise<Outcome>,
-): Promise<Outcome> {
+  diagnostic: (deps: DiagnosticDeps) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
   const [database, backplane] = await Promise.all([
     openDatabase({ url: config.databaseUrl, prepare: config.databasePrepare, dataDir: config.dataDir }).catch(errorOf),
     config.redisUrl === undefined

@@ -45,8 +45,8 @@ const en = {
   asks: () => import('./languages/en/asks.ts'),
 };
 type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
-export type Part = keyof Parts;
-type Loaders = { [Name in Part]: () => Promise<{ words: Parts[Name] }> };
+export type CataloguePart = keyof Parts;
+type Loaders = { [Name in CataloguePart]: () => Promise<{ words: Parts[Name] }> };
 const de: Loaders = {
   frame: () => import('./languages/de/frame.ts'),
   errors: () => import('./languages/de/errors.ts'),
@@ -73,10 +73,10 @@ type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends
   : never;
 /** Texts of the chunks of use, of files and of messages with a time, which load them themselves. */
 type LaterParts = typeof usageWords | typeof laterWords | typeof filesWords;
-export const words = {} as All<Parts[Part] | LaterParts>;
+export const words = {} as All<Parts[CataloguePart] | LaterParts>;
 
 /** Resolves when the parts are loaded. */
-export async function loadWords(...parts: readonly Part[]): Promise<void> {
+export async function loadWords(...parts: readonly CataloguePart[]): Promise<void> {
   const loaded = await Promise.all(parts.map(async (part) => (await files[language][part]()).words));
   const longer = pseudoLanguage && (await import('./languages/pseudo.ts')).longer;
   for (const some of loaded) Object.assign(words, longer ? longer<object>(some) : some);

@@ -20,7 +20,7 @@ export class Asking {
   /** By the uuid of the question. The controller aborts when the question closes. */
   readonly #open = new Map<string, AbortController>();
   /** Questions sent to the client as requests since the last history. */
-  readonly #asked = new Set<string>();
+  readonly #requested = new Set<string>();
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
@@ -39,15 +39,15 @@ export class Asking {
   }
 
   /** True if the client got the question as a request; the answer is then not sent as a message. */
-  wasAsked(uuid: unknown): boolean {
-    return typeof uuid === 'string' && this.#asked.has(uuid);
+  wasRequested(uuid: unknown): boolean {
+    return typeof uuid === 'string' && this.#requested.has(uuid);
   }
 
   /** The next `see` asks every open question again. */
   forget(): void {
     for (const controller of this.#open.values()) controller.abort();
     this.#open.clear();
-    this.#asked.clear();
+    this.#requested.clear();
   }
 
   async #ask(prompt: Prompt): Promise<void> {
@@ -57,7 +57,7 @@ export class Asking {
     try {
       const asking = askingOf(prompt, options(prompt));
       if (asking.how === 'elsewhere') return await onElsewhere(prompt);
-      this.#asked.add(prompt.id ?? '');
+      this.#requested.add(prompt.id ?? '');
       const until = controller.signal;
       const answer =
         asking.how === 'permission'

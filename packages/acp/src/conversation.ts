@@ -17,7 +17,7 @@ import { type AskOptions } from './questions.ts';
 import { Prompts } from './prompts.ts';
 import { SessionChoices } from './session-choices.ts';
 import type { Choices } from './settings.ts';
-import { type Steered, steer } from './steering.ts';
+import { type SteerResult, steer } from './steering.ts';
 import { type Updater, createUpdater, openCallOf, toolCallIdOf } from './updates.ts';
 
 /** Number of items to follow in one session. */
@@ -192,7 +192,7 @@ export class Conversation {
   }
 
   /** Sends a message into the running turn. @throws RequestError if the agent does not accept messages */
-  async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<Steered> {
+  async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<SteerResult> {
     const id = this.sessionId;
     if (id === undefined) throw invalid('This session has no turn.');
     return steer(
@@ -324,9 +324,9 @@ export class Conversation {
     try {
       const loaded = await work();
       if (loaded) {
-        const isKnown = (uuid: string) => this.#updater.isSent(uuid);
-        const hasGap = loaded.isWhole && loaded.hasMore && !loaded.changed.some(({ uuid }) => isKnown(uuid));
-        const older = () => before(client, this.sessionId!, loaded, isKnown);
+        const isSent = (uuid: string) => this.#updater.isSent(uuid);
+        const hasGap = loaded.isWhole && loaded.hasMore && !loaded.changed.some(({ uuid }) => isSent(uuid));
+        const older = () => before(client, this.sessionId!, loaded, isSent);
         await this.#showAll(loaded.changed, hasGap ? older : undefined);
       }
       return !this.#isPlain;
@@ -350,7 +350,7 @@ export class Conversation {
 
   async #show(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
-    if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#updater.skip(entry.uuid);
+    if (!isPlainMessage && this.#asking.wasRequested(entry.part.answers)) return this.#updater.skip(entry.uuid);
     // The response of the prompt reports its error.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
     if (isOwnError && source === 'live') return this.#updater.skip(entry.uuid);

@@ -168,12 +168,12 @@ class Door {
     const page = await client.call('listSessions', {
       query: { deviceId, limit: 100, ...(cursor ? { cursor } : {}) },
     });
-    const known = new Map([...this.#open.values()].map((one) => [one.sessionId, one.id]));
+    const openIds = new Map([...this.#open.values()].map((one) => [one.sessionId, one.id]));
     return {
       sessions: page.sessions
         .filter((one) => one.agentType === agentType && (folder === undefined || one.projectPath === folder))
         .map((session) => ({
-          sessionId: known.get(session.id) ?? acpIdOf(session.id),
+          sessionId: openIds.get(session.id) ?? acpIdOf(session.id),
           cwd: pathsOf(this.#mappings()).toLocal(session.projectPath) || '/',
           title: session.title,
           updatedAt: session.updatedAt,
@@ -276,10 +276,10 @@ class Door {
       if (!(error instanceof RelayError) || error.code !== 'FOLDER_NOT_FOUND') return;
       const { recent, browsed } = await client.call('listFolders', { params, query: { path: '' } });
       const folders = [...recent, ...(browsed?.folders ?? [])].map((folder) => folder.path);
-      const known =
+      const examples =
         folders.length === 0 ? '' : ` It has, for example: ${[...new Set(folders)].slice(0, 10).join(', ')}.`;
       throw acpError(
-        `${device.title} has no folder ${path} in which agents may work.${known} ${folderHelp}`,
+        `${device.title} has no folder ${path} in which agents may work.${examples} ${folderHelp}`,
         { code: error.code, status: error.status },
         -32602,
       );
@@ -320,7 +320,7 @@ class Door {
   #host(): Host {
     const { client, device, queueSeconds = 0, isReadOnly = false, isPassing } = this.#options;
     const { signal, client: to }: { signal: AbortSignal; client: AgentContext } = this.#connection!;
-    const asked = (until: AbortSignal) => ({ cancellationSignal: until, stopWaitingOnCancel: true });
+    const requestOptions = (until: AbortSignal) => ({ cancellationSignal: until, stopWaitingOnCancel: true });
     return {
       client,
       device,
@@ -331,8 +331,8 @@ class Door {
       isReadOnly,
       signal,
       update: (sessionId, update) => to.notify('session/update', { sessionId, update }),
-      askPermission: (request, until) => to.request('session/request_permission', request, asked(until)),
-      askForm: (request, until) => to.request('elicitation/create', request, asked(until)),
+      askPermission: (request, until) => to.request('session/request_permission', request, requestOptions(until)),
+      askForm: (request, until) => to.request('elicitation/create', request, requestOptions(until)),
       persist: (attempt) => persist(attempt, { signal, isPassing }),
       log: (line) => this.#log(line),
     };

@@ -20,7 +20,7 @@ function notification({ method, params }: Fields): AnyMessage | undefined {
 
 /** `onStray`: the client sent a response to a request that was never sent. */
 export function guarded({ readable, writable }: Stream, onStray: () => void = () => undefined): Stream {
-  const asked = new Set<unknown>();
+  const pendingIds = new Set<unknown>();
   const writer = writable.getWriter();
   const incoming = new TransformStream<AnyMessage, AnyMessage>({
     transform(message: unknown, controller) {
@@ -31,7 +31,7 @@ export function guarded({ readable, writable }: Stream, onStray: () => void = ()
           'id' in message || typeof message['method'] !== 'string' ? (message as AnyMessage) : notification(message),
         );
       const isAnswer = 'id' in message || 'result' in message || 'error' in message;
-      if (!isAnswer || asked.delete(message['id'])) pass(message as AnyMessage);
+      if (!isAnswer || pendingIds.delete(message['id'])) pass(message as AnyMessage);
       else onStray();
     },
   });
@@ -39,7 +39,7 @@ export function guarded({ readable, writable }: Stream, onStray: () => void = ()
     readable: readable.pipeThrough(incoming),
     writable: new WritableStream<AnyMessage>({
       write(message) {
-        if ('method' in message && 'id' in message) asked.add(message.id);
+        if ('method' in message && 'id' in message) pendingIds.add(message.id);
         return writer.write(message);
       },
       close: () => writer.close(),

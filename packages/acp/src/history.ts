@@ -12,7 +12,7 @@ export async function before(
   client: Pick<Relay, 'call'>,
   id: string,
   page: Pick<MessagePage, 'hasMore' | 'oldestUuid'>,
-  isKnown: (uuid: string) => boolean = () => false,
+  isSent: (uuid: string) => boolean = () => false,
 ): Promise<Message[]> {
   const pages: Message[][] = [];
   let { hasMore, oldestUuid } = page;
@@ -22,7 +22,7 @@ export async function before(
     const older = await client.call('readMessages', { params: { id }, query });
     pages.unshift(older.messages);
     bytes += JSON.stringify(older.messages).length;
-    if (older.messages.some(({ uuid }) => isKnown(uuid))) break;
+    if (older.messages.some(({ uuid }) => isSent(uuid))) break;
     // A daemon that repeats itself would never finish.
     if (older.oldestUuid === oldestUuid) break;
     ({ hasMore, oldestUuid } = older);

@@ -10,7 +10,7 @@ export class SessionChoices {
   readonly #host: Host;
   readonly #begin: Begin;
   /** The options that the client has, as JSON. */
-  #known = '';
+  #clientOptions = '';
   /** The settings of a session before its first prompt, and the client's choices. */
   #offered: readonly Setting[] = [];
   #chosen: readonly MessageSetting[] = [];
@@ -29,13 +29,13 @@ export class SessionChoices {
   async read(sessionId: string | undefined, change?: { id: string; value: string }): Promise<Choices> {
     if (sessionId === undefined) return this.#beginWith(change);
     const choices = await readChoices(this.#host.client, sessionId, change);
-    if (choices.configOptions) this.#known = JSON.stringify(choices.configOptions);
+    if (choices.configOptions) this.#clientOptions = JSON.stringify(choices.configOptions);
     return choices;
   }
 
   /** Sends the settings to the client, unless the client has them. */
   async send(sessionId: string | undefined): Promise<void> {
-    const before = this.#known;
+    const before = this.#clientOptions;
     const { modes, configOptions } = await this.read(sessionId);
     if (!configOptions || JSON.stringify(configOptions) === before) return;
     const { id } = this.#begin;

@@ -14,13 +14,13 @@ interface Request {
   isHostOwned: boolean;
 }
 
-export interface Steered {
+export interface SteerResult {
   outcome: 'injected' | 'promptRequired' | 'startedNewTurn';
   reason?: 'noRunningTurn';
 }
 
 const lookAgainMs = 250;
-const noTurn: Steered = { outcome: 'promptRequired', reason: 'noRunningTurn' };
+const noTurn: SteerResult = { outcome: 'promptRequired', reason: 'noRunningTurn' };
 
 /** Checks the parameters, except the content. @throws RequestError */
 export function steeringOf(params: unknown): Request {
@@ -37,7 +37,7 @@ export async function steer(
   instruction: Instruction,
   isHostOwned: boolean,
   accepted: (message: Message) => void,
-): Promise<Steered> {
+): Promise<SteerResult> {
   const { client, persist, signal } = host;
   const session = await persist(() => client.call('readSession', { params: { id }, query: { limit: 1 } }));
   if (isHostOwned && session.runningSince === undefined) return noTurn;

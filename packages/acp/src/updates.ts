@@ -30,14 +30,14 @@ export interface Updater {
 }
 
 /** The length and hash of a text, and its full text if it is new: hash and length alone cannot prove that a shorter text is its beginning. */
-interface Known {
+interface SentText {
   length: number;
   hash: string;
   text: string | undefined;
 }
 
 interface SentItem {
-  known: Known;
+  latest: SentText;
   /** How often another text replaced the text: each replacement is a message of its own. */
   again: number;
   /** Hashes of the JSON of each field of a tool, a plan and similar parts. */
@@ -54,7 +54,7 @@ const fieldBytes = 100;
 const wholeBytes = 512 * 1024;
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
-const nothing: Known = { length: 0, hash: hashOf(''), text: '' };
+const nothing: SentText = { length: 0, hash: hashOf(''), text: '' };
 
 export function createUpdater(options: UpdaterOptions): Updater {
   const { budget = createBudget() } = options;
@@ -69,14 +69,14 @@ export function createUpdater(options: UpdaterOptions): Updater {
     budget.used += bytes;
   };
   const costOf = ({ fields }: SentItem) => entryBytes + fields.size * fieldBytes;
-  const uncount = (uuid: string, { known }: SentItem): boolean => {
+  const uncount = (uuid: string, { latest }: SentItem): boolean => {
     if (!whole.delete(uuid)) return false;
-    inWhole -= known.length * 2;
-    cost(known.length * -2);
+    inWhole -= latest.length * 2;
+    cost(latest.length * -2);
     return true;
   };
   const shorten = (uuid: string, sent: SentItem) => {
-    if (uncount(uuid, sent)) sent.known.text = undefined;
+    if (uncount(uuid, sent)) sent.latest.text = undefined;
   };
   const forget = (uuid: string, sent: SentItem) => {
     shorten(uuid, sent);
@@ -87,7 +87,7 @@ export function createUpdater(options: UpdaterOptions): Updater {
   const sentOf = (uuid: string): SentItem => {
     let sent = all.get(uuid);
     if (!sent) {
-      sent = { known: nothing, again: 0, fields: new Map(), isSkipped: false };
+      sent = { latest: nothing, again: 0, fields: new Map(), isSkipped: false };
       all.set(uuid, sent);
       cost(costOf(sent));
     }
@@ -99,10 +99,10 @@ export function createUpdater(options: UpdaterOptions): Updater {
     const before = costOf(sent);
     const done = work();
     cost(costOf(sent) - before);
-    if (sent.known.text !== undefined && sent.known.length > 0) {
+    if (sent.latest.text !== undefined && sent.latest.length > 0) {
       whole.set(uuid, sent);
-      inWhole += sent.known.length * 2;
-      cost(sent.known.length * 2);
+      inWhole += sent.latest.length * 2;
+      cost(sent.latest.length * 2);
     }
     for (const [oldest, one] of whole) {
       if (inWhole <= wholeBytes && !isOver()) break;
@@ -138,7 +138,7 @@ export function createUpdater(options: UpdaterOptions): Updater {
 }
 
 /** The known text begins with `content`. If only the hash is known, any shorter text counts as its beginning: the client keeps its text. */
-function isBeginning(content: string, { length, hash, text }: Known): boolean {
+function isBeginning(content: string, { length, hash, text }: SentText): boolean {
   if (text !== undefined) return text.startsWith(content);
   return content.length < length || (content.length === length && hashOf(content) === hash);
 }
@@ -152,12 +152,12 @@ function words(
   sent: SentItem,
   sessionUpdate: Speaker,
 ): SessionUpdate[] {
-  const before = sent.known;
+  const before = sent.latest;
   // A shortened text, for example without trailing white space, cannot be retracted.
   if (isBeginning(content, before)) return [];
   const isLonger = content.length > before.length && hashOf(content.slice(0, before.length)) === before.hash;
   if (!isLonger) sent.again += 1;
-  sent.known = { length: content.length, hash: hashOf(content), text: content };
+  sent.latest = { length: content.length, hash: hashOf(content), text: content };
   const messageId = sent.again === 0 ? uuid : `${uuid}#${sent.again + 1}`;
   const text = isLonger ? content.slice(before.length) : content;
   return [{ sessionUpdate, messageId, content: { type: 'text', text } }];
@@ -219,8 +219,8 @@ type Part = Item['part'];
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 function planOf(part: Part): SessionUpdate {
-  const oneOf = <T extends string>(value: unknown, known: readonly T[], otherwise: T): T =>
-    known.find((one) => one === value) ?? otherwise;
+  const oneOf = <T extends string>(value: unknown, allowed: readonly T[], otherwise: T): T =>
+    allowed.find((one) => one === value) ?? otherwise;
   return {
     sessionUpdate: 'plan',
     entries: fieldsIn(part.entries).map((entry) => ({

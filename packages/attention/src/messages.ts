@@ -17,8 +17,8 @@ export const sessionUpdate = (session: Session, previousId?: string): Attention<
   ...(previousId === undefined ? {} : { previousId }),
 });
 
-export const newMessage = (sessionId: string, said: Message): Attention<'new_message'> => ({
+export const newMessage = (sessionId: string, message: Message): Attention<'new_message'> => ({
   type: 'new_message',
   sessionId,
-  message: said,
+  message,
 });

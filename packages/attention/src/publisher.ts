@@ -42,7 +42,7 @@ interface SessionState {
 }
 
 /** A session whose daemon sends messages. */
-export interface Conversation {
+export interface SessionChannel {
   readonly ownerId: string;
   readonly key: string;
   /** The id that apps know. */
@@ -77,20 +77,20 @@ export interface Publisher {
    * the same text of the same role within the window is one message (rules, 12.2). Every agent message counts
    * separately, unless the result of a turn that completed within the window contains it (rules, 12.3).
    */
-  say(conversation: Conversation, message: Message, uuids?: readonly string[]): Promise<void>;
+  say(conversation: SessionChannel, message: Message, uuids?: readonly string[]): Promise<void>;
   /**
    * A message, or the final message of a turn, of a daemon with `transcript`, unless its uuid was published within the
    * window: the same text twice is two messages.
    */
-  sayOnce(conversation: Conversation, message: Message): Promise<void>;
+  sayOnce(conversation: SessionChannel, message: Message): Promise<void>;
   /** Returns the texts of a turn, given in order, that apps did not receive live since `sinceMs`. */
-  unpublished(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
+  unpublished(conversation: SessionChannel, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
    * A turn completed with this message: two turns have two final messages (rules, 12.3). Publishes only the part of an
    * agent's result that is new in this turn. `key`: two calls with one key within the window count as one. `sinceMs`:
    * earlier texts (ms since 1970) belong to another turn.
    */
-  sayEnd(conversation: Conversation, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
+  sayEnd(conversation: SessionChannel, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
   /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
   markPublished(
     ownerId: string,
@@ -157,7 +157,7 @@ export function createPublisher({
   };
 
   /** Publishes the live text of the agent. */
-  const speak = async (conversation: Conversation, message: Message, keys: readonly string[]) => {
+  const speak = async (conversation: SessionChannel, message: Message, keys: readonly string[]) => {
     const { ownerId, key, sessionId, turns: held } = conversation;
     const turn = await turns.read(held, key);
     const now = Date.now();
@@ -228,8 +228,8 @@ export function createPublisher({
       if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(key, message.uuid)]);
     },
     unpublished: async ({ key, turns: held }, texts, sinceMs) => {
-      const isUnsaid = unpublishedIn(await turns.read(held, key), sinceMs);
-      return texts.filter(({ content }) => isUnsaid(content));
+      const isUnpublished = unpublishedIn(await turns.read(held, key), sinceMs);
+      return texts.filter(({ content }) => isUnpublished(content));
     },
     sayEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
       if (message.content === '') return;
@@ -238,8 +238,8 @@ export function createPublisher({
         await append(ownerId, newMessage(sessionId, message));
         return;
       }
-      const known = await turns.read(held, sessionKey);
-      const { unpublished, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
+      const current = await turns.read(held, sessionKey);
+      const { unpublished, turn } = withResult(current, message.content, Date.now(), windowMs, sinceMs);
       // In one tick, as above.
       await Promise.all([
         unpublished !== '' && append(ownerId, newMessage(sessionId, { ...message, content: unpublished })),

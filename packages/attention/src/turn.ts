@@ -6,20 +6,20 @@
 import { hash } from 'node:crypto';
 
 /** A text by its paragraphs, which ignores how texts were joined, and leading and trailing white space. */
-interface Known {
+interface TextDigest {
   at: number;
   /** Hash of all paragraphs. */
   whole: string;
 }
 
 /** A text of the transcript, with how many paragraphs it has. */
-export type TurnText = Known & { length: number };
+export type TurnText = TextDigest & { length: number };
 
-export interface Turn {
+export interface PublishedTurn {
   /** Texts of the transcript that no result has accounted for, in their order. */
   said: TurnText[];
   /** Results of the last while; `parts` are hashes of their paragraphs, without the texts of the transcript that were found in them. */
-  owed: (Known & { parts: string[] })[];
+  owed: (TextDigest & { parts: string[] })[];
 }
 
 export const maxTexts = 500;
@@ -28,7 +28,7 @@ const maxResults = 5;
 const maxParts = 500;
 const blankLines = /\n\s*\n/g;
 
-export const newTurn = (): Turn => ({ said: [], owed: [] });
+export const newTurn = (): PublishedTurn => ({ said: [], owed: [] });
 
 const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 12);
 const digestOf = (parts: readonly string[]) => digest(parts.join());
@@ -52,14 +52,19 @@ function paragraphs(text: string): { part: string; from: number }[] {
 const partsOf = (text: string) => paragraphs(text).map(({ part }) => part);
 
 /** Forgets results that are older than the window, so that the same text later is another message. */
-const fresh = (turn: Turn, now: number, windowMs: number): Turn =>
+const fresh = (turn: PublishedTurn, now: number, windowMs: number): PublishedTurn =>
   turn.owed.length === 0 ? turn : { said: turn.said, owed: turn.owed.filter(({ at }) => now - at < windowMs) };
 
 /**
  * Whether the agent's text was published already. Undefined: it is new. Otherwise the turn after it, because a recent
  * result contains the text: do not show it.
  */
-export function alreadyInResult(turn: Turn, text: string, now: number, windowMs: number): Turn | undefined {
+export function alreadyInResult(
+  turn: PublishedTurn,
+  text: string,
+  now: number,
+  windowMs: number,
+): PublishedTurn | undefined {
   const { said, owed } = fresh(turn, now, windowMs);
   if (owed.length === 0) return undefined;
   const parts = partsOf(text);
@@ -78,7 +83,7 @@ export function alreadyInResult(turn: Turn, text: string, now: number, windowMs:
 }
 
 /** The turn after a text of the transcript that was shown. */
-export function withText(turn: Turn, text: string, now: number, windowMs: number): Turn {
+export function withText(turn: PublishedTurn, text: string, now: number, windowMs: number): PublishedTurn {
   const { said, owed } = fresh(turn, now, windowMs);
   const parts = partsOf(text);
   // Copied once: a long turn has many.
@@ -88,7 +93,7 @@ export function withText(turn: Turn, text: string, now: number, windowMs: number
 }
 
 /** Tests texts in their order: true for a text that the turn does not hold since `sinceMs`. Each text that it holds accounts for one. */
-export function unpublishedIn(turn: Turn, sinceMs = 0): (text: string) => boolean {
+export function unpublishedIn(turn: PublishedTurn, sinceMs = 0): (text: string) => boolean {
   let left = turn.said.filter(({ at }) => at >= sinceMs).map(({ whole }) => whole);
   return (text) => {
     const at = left.indexOf(digestOf(partsOf(text)));
@@ -102,12 +107,12 @@ export function unpublishedIn(turn: Turn, sinceMs = 0): (text: string) => boolea
  * nothing (''). `sinceMs`: older texts belong to another turn. An empty result does not change the published texts.
  */
 export function withResult(
-  turn: Turn,
+  turn: PublishedTurn,
   result: string,
   now: number,
   windowMs: number,
   sinceMs = 0,
-): { unpublished: string; turn: Turn } {
+): { unpublished: string; turn: PublishedTurn } {
   const { owed } = fresh(turn, now, windowMs);
   const found = paragraphs(result);
   const parts = found.map(({ part }) => part);

@@ -2,7 +2,7 @@
  * The turns of the sessions of one device. Its gateway holds them, and stores them for the gateway that has the device next: a text is
  * appended to the stored turn, so a long turn costs no more per text than a short one.
  */
-import { type Turn, type TurnText, maxTexts, newTurn } from './turn.ts';
+import { type PublishedTurn, type TurnText, maxTexts, newTurn } from './turn.ts';
 
 /** Stores turns, each under the key of its session. */
 export interface TurnChannel {
@@ -13,7 +13,7 @@ export interface TurnChannel {
 }
 
 interface Held {
-  turn: Turn;
+  turn: PublishedTurn;
   /** Expiry, ms since 1970. */
   untilMs: number;
   /** Number of texts stored after the whole turn; undefined if the store holds another turn, or nothing. */
@@ -45,17 +45,17 @@ export const turnsIn = (store: TurnChannel): TurnChannel => ({
   extend: (sessionKey, more, ttlMs) => store.extend(keyOf(sessionKey), more, ttlMs),
 });
 
-const decode = (stored: string): { turn: Turn; appended: number } => {
+const decode = (stored: string): { turn: PublishedTurn; appended: number } => {
   const [turn, ...texts] = stored.split('\n').map((line) => JSON.parse(line) as unknown);
-  const { said, owed } = turn as Turn;
+  const { said, owed } = turn as PublishedTurn;
   return { turn: { said: [...said, ...(texts as TurnText[])].slice(-maxTexts), owed }, appended: texts.length };
 };
 
 /** Calls for one session must not overlap, except that `add` can run during another call. Never rejects. */
 export function createTurns(channel: TurnChannel, windowMs: number, onError: (error: unknown) => void) {
-  const ttlOf = ({ said }: Turn) => (said.length > 0 ? Math.max(turnMs, windowMs) : windowMs);
+  const ttlOf = ({ said }: PublishedTurn) => (said.length > 0 ? Math.max(turnMs, windowMs) : windowMs);
 
-  const hold = (turns: HeldTurns, sessionKey: string, turn: Turn, appended: number | undefined): Held => {
+  const hold = (turns: HeldTurns, sessionKey: string, turn: PublishedTurn, appended: number | undefined): Held => {
     if (turns.size >= maxHeld && !turns.get(sessionKey)) turns.clear();
     const held = { turn, untilMs: Date.now() + ttlOf(turn), appended };
     turns.set(sessionKey, held);
@@ -76,7 +76,7 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
 
   return {
     /** The turn of a session as it is now. */
-    read: async (turns: HeldTurns, sessionKey: string): Promise<Turn> => {
+    read: async (turns: HeldTurns, sessionKey: string): Promise<PublishedTurn> => {
       const held = turns.get(sessionKey);
       if (held) return held.untilMs > Date.now() ? held.turn : newTurn();
       try {
@@ -90,11 +90,11 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
     },
 
     /** Replaces the turn. Like `add`, asks the store before it returns. */
-    write: (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> =>
+    write: (turns: HeldTurns, sessionKey: string, turn: PublishedTurn): Promise<void> =>
       store(sessionKey, hold(turns, sessionKey, turn, undefined)),
 
     /** Replaces the turn by a turn with one more text, its last. */
-    add: async (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> => {
+    add: async (turns: HeldTurns, sessionKey: string, turn: PublishedTurn): Promise<void> => {
       const appended = turns.get(sessionKey)?.appended;
       const held = hold(turns, sessionKey, turn, undefined);
       if (appended === undefined || appended >= maxTexts) return store(sessionKey, held);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Turn, alreadyInResult, newTurn, withResult, withText } from '../src/turn.ts';
+import { type PublishedTurn, alreadyInResult, newTurn, withResult, withText } from '../src/turn.ts';
 
 const windowMs = 30_000;
 
 /** A listener: the texts shown for the reports of one session, in order. */
 function shown(...reports: ({ text: string } | { result: string } | { afterMs: number })[]): string[] {
   const heard: string[] = [];
-  let turn: Turn = newTurn();
+  let turn: PublishedTurn = newTurn();
   let now = 1_000_000;
   for (const report of reports) {
     if ('afterMs' in report) now += report.afterMs;

@@ -150,8 +150,8 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
       if (keys.length > 0 && age > renewFirstAfterMs && failures === 0) await refresh();
       else if (keys.length > 0 && age > refreshAfterMs) void refresh();
 
-      const known = findKey(keys, kid, algorithm);
-      if (known) return known;
+      const cached = findKey(keys, kid, algorithm);
+      if (cached) return cached;
       await refresh();
       const found = findKey(keys, kid, algorithm);
       if (found) return found;

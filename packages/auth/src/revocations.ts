@@ -57,10 +57,10 @@ export function createRevocations(clock: () => number): Revocations {
         'sid' in revocation ? (['sid', revocation.sid] as const) : (['user', revocation.user] as const);
       const before = revocation.before ?? (kind === 'sid' ? Number.POSITIVE_INFINITY : now);
       const id = key(kind, name, 'user' in revocation ? revocation.client : undefined);
-      const known = remembered.get(id);
+      const previous = remembered.get(id);
       // Delete first: the entry must move to the last position.
       remembered.delete(id);
-      remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + memoryMs });
+      remembered.set(id, { before: Math.max(before, previous?.before ?? before), until: now + memoryMs });
       forgetEnded(now);
     },
     covers({ userId, sessionId, chainId, clientId, issuedAt }) {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BackplaneOptions } from './backplane.ts';
 import type { Command, Commands, RouteOutcome } from './commands.ts';
 import { BackplaneError, UncertainError } from './errors.ts';
-import type { Answer, CommandMessage } from './instance-message.ts';
+import type { CommandAnswer, CommandMessage } from './instance-message.ts';
 import { Waiters } from './waiters.ts';
 
 export interface CommandTransport {
@@ -20,7 +20,7 @@ export interface CommandTransport {
     deadline: number,
   ): Promise<'posted' | 'offline' | 'owner_gone' | 'expired'>;
   /** An instance that is gone is not an error. */
-  toInstance(instance: string, answer: Answer): Promise<void>;
+  toInstance(instance: string, answer: CommandAnswer): Promise<void>;
 }
 
 type CommandListener = (command: Command) => boolean | Promise<boolean>;
@@ -91,7 +91,7 @@ export class CommandExchange implements Commands {
   }
 
   /** A message that came through the channel of this instance. */
-  receive(message: CommandMessage | Answer): void {
+  receive(message: CommandMessage | CommandAnswer): void {
     switch (message.kind) {
       case 'command':
         this.#accept(message).catch(this.#onError);

@@ -18,11 +18,11 @@ interface EvictionMessage {
 }
 
 /** Sent back by the receiver of a command. */
-export type Answer =
+export type CommandAnswer =
   | { readonly kind: 'ack'; readonly id: string }
   | { readonly kind: 'nack'; readonly id: string }
   | { readonly kind: 'reply'; readonly correlation: string; readonly body: string }
   /** The instance that accepted the request closed before it had replied. */
   | { readonly kind: 'abandoned'; readonly correlation: string };
 
-export type InstanceMessage = CommandMessage | EvictionMessage | Answer;
+export type InstanceMessage = CommandMessage | EvictionMessage | CommandAnswer;

@@ -8,7 +8,7 @@ import { CommandExchange } from './command-exchange.ts';
 import { compose } from './compose.ts';
 import type { Lease, Leases } from './leases.ts';
 import { Listeners } from './listeners.ts';
-import { type Delivery, Mailbox } from './memory/mailbox.ts';
+import { Mailbox, type MailboxEntry } from './memory/mailbox.ts';
 import { Store } from './memory/store.ts';
 import type { Shared } from './shared.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -225,7 +225,7 @@ class MemoryInstance {
     this.#onLeave();
   }
 
-  #receive(delivery: Delivery): void {
+  #receive(delivery: MailboxEntry): void {
     if (delivery.kind === 'frame') return this.#subscriptions.deliver(delivery.user, delivery.frame);
     if (delivery.kind === 'probe') return delivery.received();
     if (delivery.kind === 'control') return this.#control.emit(delivery.body);

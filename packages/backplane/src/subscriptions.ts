@@ -2,20 +2,20 @@
 import { callSafely } from './listeners.ts';
 import type { UserFrame } from './user-frames.ts';
 
-export interface Subscription {
+export interface ChannelSubscription {
   readonly listener: (frame: UserFrame) => void;
   readonly onInterrupted: (() => void) | undefined;
 }
 
 export class Subscriptions {
-  readonly #byUser = new Map<string, Set<Subscription>>();
+  readonly #byUser = new Map<string, Set<ChannelSubscription>>();
   readonly #onError: (error: unknown) => void;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  add(user: string, subscription: Subscription): void {
+  add(user: string, subscription: ChannelSubscription): void {
     const subscriptions = this.#byUser.get(user) ?? new Set();
     this.#byUser.set(user, subscriptions.add(subscription));
   }
@@ -24,7 +24,7 @@ export class Subscriptions {
    * True when it was the user's last subscription. False also for an unknown subscription: the user can have newer
    * ones.
    */
-  remove(user: string, subscription: Subscription): boolean {
+  remove(user: string, subscription: ChannelSubscription): boolean {
     const subscriptions = this.#byUser.get(user);
     if (!subscriptions?.delete(subscription) || subscriptions.size > 0) return false;
     this.#byUser.delete(user);
@@ -49,7 +49,7 @@ export class Subscriptions {
     return [...this.#byUser.keys()];
   }
 
-  #each(user: string, act: (subscription: Subscription) => void): void {
+  #each(user: string, act: (subscription: ChannelSubscription) => void): void {
     const subscriptions = this.#byUser.get(user);
     if (!subscriptions) return;
     // A listener can remove another subscription, which is then skipped.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandExchange } from '../src/command-exchange.ts';
 import { createMemoryBus } from '../src/index.ts';
-import type { Answer } from '../src/instance-message.ts';
+import type { CommandAnswer } from '../src/instance-message.ts';
 import { Expiring } from '../src/memory/expiring.ts';
 import { Histories } from '../src/memory/histories.ts';
 import { LeaseTable } from '../src/memory/lease-table.ts';
@@ -63,7 +63,7 @@ describe('the memory of a bus', () => {
     const told: string[] = [];
     const post = {
       toOwner: () => Promise.resolve('offline' as const),
-      toInstance: (_: string, answer: Answer) => {
+      toInstance: (_: string, answer: CommandAnswer) => {
         if (answer.kind === 'abandoned') told.push(answer.correlation);
         return Promise.resolve();
       },

@@ -3,7 +3,7 @@ import type { RouteBody, RouteName, RouteParams, RouteQuery, RouteSuccess } from
 import { type Endpoint, endpoints } from '@relay/protocol/plain';
 import { pause } from './pause.ts';
 import { BadAnswerError, ClientError, NetworkError, RelayError, TimeoutError } from './errors.ts';
-import { type Answer, request } from './request.ts';
+import { type FetchAnswer, request } from './request.ts';
 import type { Tokens } from './token.ts';
 
 export interface CallOptions {
@@ -59,7 +59,7 @@ const pausesMs = [250, 1000];
 const longestPauseMs = 5000;
 
 export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
-  const attempt = (endpoint: Endpoint, input: AnyInput, token: string | undefined): Promise<Answer> =>
+  const attempt = (endpoint: Endpoint, input: AnyInput, token: string | undefined): Promise<FetchAnswer> =>
     request(addressOf(url, endpoint, input), {
       method: endpoint.method,
       body: input.body,
@@ -74,7 +74,7 @@ export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
     });
 
   /** Retries with another token if the relay refuses the first one. */
-  const authorized = async (endpoint: Endpoint, input: AnyInput): Promise<Answer> => {
+  const authorized = async (endpoint: Endpoint, input: AnyInput): Promise<FetchAnswer> => {
     if (endpoint.credential === 'none') return attempt(endpoint, input, undefined);
     const grant = await tokens.get();
     try {
@@ -87,7 +87,10 @@ export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
     }
   };
 
-  return async function call<N extends RouteName>(name: N, ...[given]: CallArguments<N>): Promise<Answer<Output<N>>> {
+  return async function call<N extends RouteName>(
+    name: N,
+    ...[given]: CallArguments<N>
+  ): Promise<FetchAnswer<Output<N>>> {
     const endpoint: Endpoint = endpoints[name];
     const input: AnyInput = { ...(given as AnyInput | undefined) };
     if (endpoint.idempotent) input.idempotencyKey ??= newKey();

@@ -2,7 +2,7 @@
 import type { RouteName } from '@relay/protocol';
 import { type CallArguments, type Output, createCall } from './call.ts';
 import type { AttentionOptions } from './items.ts';
-import { type Answer, defaultTimeoutMs } from './request.ts';
+import { type FetchAnswer, defaultTimeoutMs } from './request.ts';
 import { type OpenSocket, type WebSocketConstructor, standardSocket } from './socket.ts';
 import { AttentionStream, type StreamDeps } from './stream.ts';
 import { createGetTicket } from './ticket.ts';
@@ -34,7 +34,7 @@ export interface Client {
    */
   call<N extends RouteName>(name: N, ...input: CallArguments<N>): Promise<Output<N>>;
   /** Like `call`, with status and headers, such as `Idempotent-Replay`. */
-  request<N extends RouteName>(name: N, ...input: CallArguments<N>): Promise<Answer<Output<N>>>;
+  request<N extends RouteName>(name: N, ...input: CallArguments<N>): Promise<FetchAnswer<Output<N>>>;
   /**
    * The user's live frames as an async iterable. It connects on the first read and again after every outage. It stops on `break`, `return()`
    * or the signal, and throws if reconnecting cannot help (docs/errors.md, close codes).

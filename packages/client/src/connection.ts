@@ -18,7 +18,7 @@ interface ConnectionWish {
   silenceMs?: number | undefined;
 }
 
-export interface Ending {
+export interface ConnectionEnd {
   error: Error;
   /** How long the connection was open; undefined if it never opened. */
   livedMs: number | undefined;
@@ -28,7 +28,7 @@ export interface Ending {
 }
 
 export interface Connection {
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<ConnectionEnd>;
   /** Sends the newest token. The answer proves that the connection lives; after a wake the connection fails without an answer within 3 s. */
   refresh(): Promise<void>;
   /** Reports the shown session. Does nothing while the connection is not open. */
@@ -64,8 +64,8 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
   let isPaused = false;
   let renewal: ReturnType<typeof setTimeout> | undefined;
   let answer: ReturnType<typeof setTimeout> | undefined;
-  let resolve: (ending: Ending) => void;
-  const ended = new Promise<Ending>((settle) => (resolve = settle));
+  let resolve: (ending: ConnectionEnd) => void;
+  const ended = new Promise<ConnectionEnd>((settle) => (resolve = settle));
 
   const end = (error: Error) => {
     if (isOver) return;

@@ -125,8 +125,8 @@ export class MessageList {
 
   /** Puts a page of history before the first message. Returns the new messages. */
   takeOlder(page: readonly Message[], hasMore: boolean): Message[] {
-    const known = new Set(this.#entries.map(({ message }) => message.uuid));
-    const added = page.filter(({ uuid }) => !known.has(uuid));
+    const uuids = new Set(this.#entries.map(({ message }) => message.uuid));
+    const added = page.filter(({ uuid }) => !uuids.has(uuid));
     this.#entries.unshift(...added.map((message) => ({ message, isLive: false, after: 0 })));
     for (const message of added) this.#remember(message);
     this.#older += added.length;

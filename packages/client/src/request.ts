@@ -17,7 +17,7 @@ export interface Exchange {
   fetch?: typeof fetch | undefined;
 }
 
-export interface Answer<Body = unknown> {
+export interface FetchAnswer<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
   /** Undefined if the answer is empty. */
@@ -32,7 +32,7 @@ const maxAnswerBytes = 128 * 1024 * 1024;
  * Sends a request and returns its successful answer. Redirects are not followed: the caller decides where a credential goes.
  * @throws RelayError, NetworkError, TimeoutError, BadAnswerError; the reason of `signal`
  */
-export async function request(url: string, exchange: Exchange = {}): Promise<Answer> {
+export async function request(url: string, exchange: Exchange = {}): Promise<FetchAnswer> {
   const {
     method = 'GET',
     body,

@@ -66,8 +66,9 @@ export async function sendFile(
       if ((!again && !isPassing(error)) || Date.now() > deadline) throw error;
       state = undefined;
       failures += 1;
-      const askedMs = error instanceof RelayError ? (error.retryAfter ?? 0) * 1000 : 0;
-      if (!again || failures > 1) await pause(Math.min(longestPauseMs, Math.max(askedMs, failures * pauseMs)), signal);
+      const retryAfterMs = error instanceof RelayError ? (error.retryAfter ?? 0) * 1000 : 0;
+      if (!again || failures > 1)
+        await pause(Math.min(longestPauseMs, Math.max(retryAfterMs, failures * pauseMs)), signal);
       signal?.throwIfAborted();
     }
   }

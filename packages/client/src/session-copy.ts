@@ -42,7 +42,7 @@ export class SessionCopy extends Signal {
   #unsure: Message | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #restored: { at: string; areItems: boolean } | undefined;
-  #askedAt = -Infinity;
+  #requestedAt = -Infinity;
   /** Changes of the session from other sources than reads. */
   #updates = 0;
   #reads = 0;
@@ -236,7 +236,7 @@ export class SessionCopy extends Signal {
    * undefined. @throws the errors of calls
    */
   async catchUp(signal?: AbortSignal): Promise<Loaded | undefined> {
-    await pause(Math.max(Math.random() * askWithinMs, this.#askedAt + askAgainMs - Date.now()), signal);
+    await pause(Math.max(Math.random() * askWithinMs, this.#requestedAt + askAgainMs - Date.now()), signal);
     return signal?.aborted || !this.isBehind ? undefined : this.loadChanges();
   }
 
@@ -269,7 +269,7 @@ export class SessionCopy extends Signal {
   }
 
   #begin(): number {
-    this.#askedAt = Date.now();
+    this.#requestedAt = Date.now();
     return (this.#reads += 1);
   }
 

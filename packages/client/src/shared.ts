@@ -7,7 +7,7 @@ export type { UnknownFrame } from './frames.ts';
 export { InboxCopy, type InboxState } from './inbox-copy.ts';
 export type { AttentionEvent, AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
 export { pause } from './pause.ts';
-export { type Answer, type Exchange, request } from './request.ts';
+export { type Exchange, type FetchAnswer, request } from './request.ts';
 export { type OutgoingFile, newFileId, sendFile } from './send-file.ts';
 export { SessionCopy } from './session-copy.ts';
 export type { Loaded, SessionCopyOptions, SessionState } from './session-state.ts';

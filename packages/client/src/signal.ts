@@ -22,5 +22,5 @@ export class Signal {
  */
 export const isOutdated = (
   { session, previousId }: Attention<'session_update'>,
-  known: Pick<Session, 'updatedAt'> | undefined,
-): boolean => previousId === undefined && known !== undefined && session.updatedAt < known.updatedAt;
+  current: Pick<Session, 'updatedAt'> | undefined,
+): boolean => previousId === undefined && current !== undefined && session.updatedAt < current.updatedAt;

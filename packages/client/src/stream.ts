@@ -6,7 +6,7 @@ import { closeCodes } from '@relay/protocol/plain';
 import { ItemBuffer } from './buffer.ts';
 import { backoffMs } from './clock.ts';
 import { pause } from './pause.ts';
-import { type Connection, type Ending, connect } from './connection.ts';
+import { type Connection, type ConnectionEnd, connect } from './connection.ts';
 import { RelayError, TimeoutError, BadAnswerError, ClosedError, SignedOutError } from './errors.ts';
 import { decodeFrame } from './frames.ts';
 import type { AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
@@ -169,7 +169,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     }
   }
 
-  async #connect(refused: Refused | undefined): Promise<Ending> {
+  async #connect(refused: Refused | undefined): Promise<ConnectionEnd> {
     this.#become({ state: 'connecting' });
     const { tokens, open, ticket } = this.#deps;
     let grant: Awaited<ReturnType<Tokens['get']>>;
@@ -236,7 +236,12 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   }
 }
 
-const neverOpen = (error: Error): Ending => ({ error, livedMs: undefined, hasReceived: false, token: undefined });
+const neverOpen = (error: Error): ConnectionEnd => ({
+  error,
+  livedMs: undefined,
+  hasReceived: false,
+  token: undefined,
+});
 
 function offsetOf(item: AttentionItem): string | undefined {
   const fields: object = item.type === 'unknown' ? item.frame : item;
@@ -268,8 +273,8 @@ function verdictOf(error: Error): 'retry' | 'renew' | 'end' {
   if (error instanceof SignedOutError) return 'end';
   if (error instanceof ClosedError) {
     if (error.closeCode === closeCodes.credential.code) return 'renew';
-    const known = Object.values(closeCodes).find(({ code }) => code === error.closeCode);
-    return known && !known.comeBack ? 'end' : 'retry';
+    const closeCode = Object.values(closeCodes).find(({ code }) => code === error.closeCode);
+    return closeCode && !closeCode.comeBack ? 'end' : 'retry';
   }
   if (!(error instanceof RelayError || error instanceof BadAnswerError)) return 'retry';
   if (error.status === 401) return 'renew';

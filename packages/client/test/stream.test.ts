@@ -12,7 +12,7 @@ import {
   type WebSocketConstructor,
   createClient,
 } from '../src/node.ts';
-import { type Ending, connect } from '../src/connection.ts';
+import { type ConnectionEnd, connect } from '../src/connection.ts';
 import type { OpenSocket } from '../src/socket.ts';
 
 let relay: RelayDouble;
@@ -233,7 +233,7 @@ describe('a connection', () => {
       onOpen: () => undefined,
       onText: () => undefined,
     });
-    const endings: Ending[] = [];
+    const endings: ConnectionEnd[] = [];
     void connection.ended.then((ending) => endings.push(ending));
     return { connection, sent, endings };
   };

@@ -26,9 +26,9 @@ function distance(a: string, b: string): number {
 }
 
 /** The known name that is written most like `name`; names that begin with the same word come first. */
-function nearestName(name: string, known: readonly string[]): string {
-  const related = known.filter((candidate) => firstWord(candidate) === firstWord(name));
-  const candidates = related.length > 0 ? related : known;
+function nearestName(name: string, declared: readonly string[]): string {
+  const related = declared.filter((candidate) => firstWord(candidate) === firstWord(name));
+  const candidates = related.length > 0 ? related : declared;
   // Compared in part only: an absurdly long name must not cost time.
   const ranked = candidates.map((candidate) => ({ candidate, far: distance(name.slice(0, 100), candidate) }));
   return ranked.reduce((best, next) => (next.far < best.far ? next : best)).candidate;
@@ -38,18 +38,18 @@ function nearestName(name: string, known: readonly string[]): string {
  * Names in `env` that are not known but claim to be ours: by prefix, or by ending in _MS or _SECONDS and beginning like one
  * of our timings. Values are not looked at, except that an empty variable counts as absent. Sorted by name.
  */
-export function unknownVariables(env: NodeJS.ProcessEnv, known: readonly string[]): ConfigProblem[] {
-  const timingWords = new Set(known.filter((name) => timing.test(name)).map(firstWord));
+export function unknownVariables(env: NodeJS.ProcessEnv, declared: readonly string[]): ConfigProblem[] {
+  const timingWords = new Set(declared.filter((name) => timing.test(name)).map(firstWord));
   const claimsToBeOurs = (name: string): boolean =>
     !serviceLink.test(name) &&
     !otherPrograms.some((prefix) => name.startsWith(prefix)) &&
     (prefixes.some((prefix) => name.startsWith(prefix)) || (timing.test(name) && timingWords.has(firstWord(name))));
 
   return Object.keys(env)
-    .filter((name) => env[name]?.trim() && !known.includes(name) && claimsToBeOurs(name))
+    .filter((name) => env[name]?.trim() && !declared.includes(name) && claimsToBeOurs(name))
     .sort()
     .map((name) => ({
       variable: name,
-      message: `${name} is not a variable of the relay. Did you mean ${nearestName(name, known)}?`,
+      message: `${name} is not a variable of the relay. Did you mean ${nearestName(name, declared)}?`,
     }));
 }

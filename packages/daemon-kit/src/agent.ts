@@ -1,5 +1,5 @@
 import type {
-  Question as AskedQuestion,
+  Question as WireQuestion,
   Capability,
   FieldValues,
   QuestionField,
@@ -74,7 +74,7 @@ export interface Question {
   /** The name of the question: an answer with this name is for this question and no other. Default: a random one. */
   uuid?: string;
   /** Default: a choice where there are options, else a text. */
-  kind?: AskedQuestion['kind'];
+  kind?: WireQuestion['kind'];
   /** The same as `options` with the ids and kinds of the agent; default: numbered. */
   choices?: readonly QuestionOption[];
   /** The action that a permission is about. */
@@ -86,14 +86,14 @@ export interface Question {
   /** No agent answers it. */
   person?: true;
   /** Why the daemon asks. */
-  reason?: AskedQuestion['reason'];
+  reason?: WireQuestion['reason'];
   /** The deadline for an answer (ISO 8601). */
   expires?: string;
   prompt: string;
   /** Full text shown to the user; default: empty. */
   result?: string;
   /** The agent's text before the question. Placed in front of `result` unless already sent as its own message. */
-  said?: string;
+  textBefore?: string;
   /** Labels of the choices. */
   options?: readonly string[];
 }
@@ -244,7 +244,7 @@ export interface Agent {
     change?: Choice,
   ): Promise<readonly Setting[]>;
   /** The last settings of a session that this process of the daemon knows, without asking the agent. */
-  knownSettings?(sessionId: string): { settings: readonly Setting[]; isLive: boolean } | undefined;
+  cachedSettings?(sessionId: string): { settings: readonly Setting[]; isLive: boolean } | undefined;
   /** The names of its abilities for apps; undefined before it was asked. */
   abilities?(): readonly string[] | undefined;
   /**

@@ -32,7 +32,7 @@ export interface RelayApi {
 
 const requestTimeoutMs = 15_000;
 
-interface Answer {
+interface ApiAnswer {
   status: number;
   body: Record<string, unknown>;
   retryAfter: string | null;
@@ -85,7 +85,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
     },
 
     async pollToken(deviceCode) {
-      let answer: Answer;
+      let answer: ApiAnswer;
       try {
         answer = await call('POST', '/api/devices/token', {}, { device_code: deviceCode });
       } catch (error) {
@@ -123,7 +123,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
   };
 }
 
-function answerOf({ status, headers, body: bytes }: HttpAnswer): Answer {
+function answerOf({ status, headers, body: bytes }: HttpAnswer): ApiAnswer {
   let body: Record<string, unknown> = {};
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
@@ -152,7 +152,7 @@ function reader(body: Record<string, unknown>) {
 const notARelay = (server: string, why: string) =>
   new Failure('NOT_A_RELAY', `${server} does not answer like a relay: ${why}. Check --server.`, exitCodes.unavailable);
 
-function unexpected(server: string, what: string, { status, body, retryAfter, location }: Answer): Failure {
+function unexpected(server: string, what: string, { status, body, retryAfter, location }: ApiAnswer): Failure {
   const detail = typeof body.error === 'string' ? `: ${body.error.slice(0, 300)}` : '';
   if (status >= 300 && status < 400 && location) {
     return new Failure(

@@ -2,11 +2,11 @@
 import type { DaemonEvent } from '@relay/protocol';
 import type { FinalEvent } from './journal.ts';
 
-type Asked = DaemonEvent<'PROMPT_OPEN'>;
+type PromptOpenEvent = DaemonEvent<'PROMPT_OPEN'>;
 
-export interface Asking {
+export interface PromptSender {
   /** Sends a question, also if the relay has received it before. */
-  repeat: (event: Asked) => void;
+  repeat: (event: PromptOpenEvent) => void;
   /** After `status`: sends the questions that the relay has not received. */
   again: () => void;
   /** The relay has received these results, and the questions they carry. */
@@ -18,13 +18,13 @@ export function createAsking({
   send,
 }: {
   /** The open questions. */
-  open: () => readonly Asked[];
+  open: () => readonly PromptOpenEvent[];
   /** Sends a question if the relay takes it; calls back when the relay has received it. */
-  send: (event: Asked, received: () => void) => void;
-}): Asking {
+  send: (event: PromptOpenEvent, received: () => void) => void;
+}): PromptSender {
   /** Uuids of the open questions that the relay has received. */
   const received = new Set<string>();
-  const ask = (event: Asked) => send(event, () => received.add(event.question.uuid));
+  const ask = (event: PromptOpenEvent) => send(event, () => received.add(event.question.uuid));
   return {
     repeat(event) {
       received.delete(event.question.uuid);

@@ -129,7 +129,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
 
   const sendStatus = () => send(statusOf(tasks, sendsPrompts()));
   const isBusy = (sessionId: string) => tasks.isBusy(sessionId);
-  const report = () => send(reportOf(local.known(), isBusy, undefined, sendsTranscript(), desk.reported()));
+  const report = () => send(reportOf(local.list(), isBusy, undefined, sendsTranscript(), desk.reported()));
   const onNew = () => isOpen(shown) && report();
   const reports = repeating(() => (files.incoming.sweep(), report()), clock, timings.reportIntervalMs);
   const local = createLocalSessions({
@@ -139,7 +139,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     store,
     watched,
     isActive: (sessionId) => tasks.isActive(sessionId),
-    isSpoken: sendsTranscript,
+    sendsTranscript,
     send,
     onNew,
     clock,
@@ -181,7 +181,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
         sendStatus();
         shown.running(tasks.running());
       },
-      asked: asking.repeat,
+      promptOpened: asking.repeat,
       steered: (event, received) => void (send(event) && connection.confirm(received)),
       final(event) {
         if (send(forRelay(event, sendsTranscript(), sendsPrompts(), takesLimits(link))))

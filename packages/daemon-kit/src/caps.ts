@@ -33,7 +33,7 @@ export interface Caps {
   /** The question to ask before a turn begins in this session; undefined while it is below its caps. */
   question(sessionId: string): CapQuestion | undefined;
   /** Applies an answer. Returns whether the turn begins. */
-  answer(asked: CapQuestion, option: string | undefined): boolean;
+  answer(question: CapQuestion, option: string | undefined): boolean;
   /** Why the running turn of this session has to stop; undefined while it can go on. */
   overrun(sessionId: string): Overrun | undefined;
   /** The caps of the agent of a session, as settings; empty while it reports no cost. */
@@ -108,8 +108,8 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
       if (cap === undefined) return [];
       const day = new Date(clock.now()).toDateString();
       const key = kind === 'session' ? `session ${sessionId}` : `day ${day} ${agent}`;
-      const known = state.levels[key];
-      const level = known?.cap === cap ? known : { cap, base: cap, ask: cap };
+      const stored = state.levels[key];
+      const level = stored?.cap === cap ? stored : { cap, base: cap, ask: cap };
       const spent = kind === 'session' ? spending.ofSession(sessionId, currency) : spending.ofToday(agent, currency);
       return { kind, key, level, spent };
     });
@@ -142,9 +142,9 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
     answer({ key, cap, spent, upTo }, option) {
       if (option !== continues && option !== raises) return false;
       const before = state.levels[key];
-      const asked = before?.cap === cap ? before.ask : cap;
+      const threshold = before?.cap === cap ? before.ask : cap;
       // A session far above its cap goes on from its cost.
-      const base = option === raises ? upTo : spent < asked * tolerance ? asked : spent;
+      const base = option === raises ? upTo : spent < threshold * tolerance ? threshold : spent;
       delete state.levels[key];
       state.levels[key] = { cap, base, ask: option === raises ? upTo : base * tolerance };
       write();

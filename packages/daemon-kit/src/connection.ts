@@ -10,8 +10,8 @@ import { reasonOf } from '@relay/machine';
 import { type Cancel, type Clock, elapsedOn, settledWithin } from './clock.ts';
 import { wellFormedJson } from './well-formed.ts';
 import {
+  type AttemptEnd,
   type BackoffTimings,
-  type Ending,
   type Stop,
   backoffMs,
   stepAfter,
@@ -46,7 +46,7 @@ export const connectionTimings: ConnectionTimings = {
 export type ConnectionState =
   | { phase: 'connecting' }
   | { phase: 'connected' }
-  | { phase: 'waiting'; ending: Ending; waitMs: number }
+  | { phase: 'waiting'; ending: AttemptEnd; waitMs: number }
   | { phase: 'stopped'; stop: Stop };
 
 interface ConnectionOptions {
@@ -105,7 +105,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     });
     socket = current;
     let opened = false;
-    let ending: Ending | undefined;
+    let ending: AttemptEnd | undefined;
     let stopHeartbeat: Cancel = () => undefined;
     let declared: ReadonlySet<string> = new Set();
 
@@ -160,7 +160,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     });
   };
 
-  const after = (ending: Ending, opened: boolean) => {
+  const after = (ending: AttemptEnd, opened: boolean) => {
     if (closing) return;
     const stop = stopOf(ending);
     if (stop) {
@@ -255,7 +255,7 @@ function heartbeat(current: WebSocket, clock: Clock, timings: ConnectionTimings)
   };
 }
 
-const refusal = (response: IncomingMessage, now: number): Extract<Ending, { kind: 'refused' }> => ({
+const refusal = (response: IncomingMessage, now: number): Extract<AttemptEnd, { kind: 'refused' }> => ({
   kind: 'refused',
   status: response.statusCode ?? 0,
   message: `the relay answered ${response.statusCode ?? 0}`,

@@ -24,7 +24,7 @@ interface AnswersOptions {
   /** Notes that something changed in a session, or in the defaults of its agent. */
   activity: (sessionId: string, defaults?: boolean) => void;
   /** The settings that the agent knows of a session. */
-  known: (sessionId: string) => ReturnType<NonNullable<Agent['knownSettings']>> | undefined;
+  cachedSettings: (sessionId: string) => ReturnType<NonNullable<Agent['cachedSettings']>> | undefined;
   /** The settings that the store keeps of a session. */
   kept: (sessionId: string) => StoredSettings;
   keepIn: (sessionId: string, change: Partial<StoredSettings>) => void;
@@ -38,19 +38,20 @@ const refusal = (error: unknown) => ({
 });
 
 export function createControlAnswers(options: AnswersOptions): ControlAnswers {
-  const { agents, agent, caps, store, records, activity, known, kept, keepIn, markChanges, forSession } = options;
+  const { agents, agent, caps, store, records, activity, cachedSettings, kept, keepIn, markChanges, forSession } =
+    options;
   const { offerOf, setDefault, canOf } = records;
   const typeOf = (sessionId: string) => store.session(sessionId)?.agentType ?? '';
 
   return {
-    async answer({ request_id: requestId, session_id: sessionId, change, known: onlyKnown, keep, changed_on: by }) {
+    async answer({ request_id: requestId, session_id: sessionId, change, known: onlyCached, keep, changed_on: by }) {
       const reply = { type: 'settings_response', request_id: requestId, session_id: sessionId } as const;
       const session = store.session(sessionId);
       if (!session) return { ...reply, error: 'this device has no such session' };
       const more = options.declares(relayCapabilities.controls) ? canOf(typeOf(sessionId)) : {};
       try {
-        if (onlyKnown && !change) {
-          const now = known(sessionId);
+        if (onlyCached && !change) {
+          const now = cachedSettings(sessionId);
           const own = caps.settings(sessionId);
           if (now?.isLive) return { ...reply, settings: withinBounds([...now.settings, ...own]), ...more };
           // Another session shows which settings the agent offers, but not the values of this session.
@@ -65,10 +66,14 @@ export function createControlAnswers(options: AnswersOptions): ControlAnswers {
         // A cap belongs to the daemon, so no agent is asked.
         if (change && isCap(change.id)) {
           const own = caps.change(sessionId, change);
-          return { ...reply, settings: withinBounds([...(known(sessionId)?.settings ?? []), ...own]), ...more };
+          return {
+            ...reply,
+            settings: withinBounds([...(cachedSettings(sessionId)?.settings ?? []), ...own]),
+            ...more,
+          };
         }
         const { projectPath } = session;
-        const before = valuesOf(known(sessionId)?.settings ?? []);
+        const before = valuesOf(cachedSettings(sessionId)?.settings ?? []);
         const offered = await agent.settings?.({ sessionId, projectPath, choices: forSession(sessionId) }, change);
         const settings = [...(offered ?? []), ...caps.settings(sessionId)];
         if (settings.length === 0)

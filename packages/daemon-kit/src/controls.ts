@@ -97,11 +97,11 @@ export function createControls(options: ControlsOptions): Controls {
     }
   };
 
-  const known = (sessionId: string) => agent.knownSettings?.(sessionId);
+  const cachedSettings = (sessionId: string) => agent.cachedSettings?.(sessionId);
 
   for (const [agentType, one] of agents)
     one.onSettings?.((sessionId, how) => {
-      const { settings = [] } = one.knownSettings?.(sessionId) ?? {};
+      const { settings = [] } = one.cachedSettings?.(sessionId) ?? {};
       const shown = withinBounds(settings);
       if (how === 'offered' && shown.length > 0) records.offered(agentType, shown, one.abilities?.());
       const before = kept(sessionId);
@@ -154,7 +154,7 @@ export function createControls(options: ControlsOptions): Controls {
       return { choices: { choices, gone: (choice) => void left.push(choice) }, settings };
     },
     begun(sessionId, agentType, { choices: { choices }, settings }) {
-      const now = known(sessionId)?.settings ?? [];
+      const now = cachedSettings(sessionId)?.settings ?? [];
       // The session keeps its beginning: another default is for the sessions after it.
       const chosen = [...choices, ...settings].filter(({ id, value }) =>
         now.some((one) => one.id === id && one.value === value),
@@ -171,7 +171,7 @@ export function createControls(options: ControlsOptions): Controls {
     wanted: (sessionId, wanted) => checked(typeOf(sessionId), wanted),
     chosen(sessionId, settings) {
       const before = kept(sessionId);
-      const now = known(sessionId)?.settings ?? [];
+      const now = cachedSettings(sessionId)?.settings ?? [];
       keepIn(sessionId, {
         chosen: { ...before.chosen, ...Object.fromEntries(settings.map(({ id, value }) => [id, value])) },
       });
@@ -182,7 +182,7 @@ export function createControls(options: ControlsOptions): Controls {
     keep(agentType, settings = []) {
       for (const { id, value, keep } of settings) if (keep === true) records.setDefault(agentType ?? '', id, value);
     },
-    ...createControlAnswers({ ...options, records, activity, known, kept, keepIn, markChanges, forSession }),
+    ...createControlAnswers({ ...options, records, activity, cachedSettings, kept, keepIn, markChanges, forSession }),
   };
 }
 

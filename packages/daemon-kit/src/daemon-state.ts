@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import type { ConnectionState } from './connection.ts';
 import type { DaemonState } from './daemon-options.ts';
 import type { Log } from './log.ts';
-import type { Ending } from './reconnect.ts';
+import type { AttemptEnd } from './reconnect.ts';
 
 export interface ShownState {
   now: () => DaemonState;
@@ -69,10 +69,10 @@ export function createShownState({
 export const isOpen = (shown: ShownState): boolean => shown.now().connection === 'connected';
 
 /** One gateway is full or draining: the next attempt finds another gateway. */
-const isSentOn = (ending: Ending): boolean =>
+const isSentOn = (ending: AttemptEnd): boolean =>
   ending.kind === 'refused' && ending.status === 503 && ending.retryAfterMs !== undefined;
 
-function problemOf(ending: Ending): string {
+function problemOf(ending: AttemptEnd): string {
   switch (ending.kind) {
     case 'closed':
       return `the connection was closed (${ending.code}${ending.reason ? ` ${ending.reason}` : ''})`;

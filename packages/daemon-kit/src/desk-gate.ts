@@ -87,8 +87,8 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     const prompt = questionAbout(held, clock.now());
     const options = choices.map(({ label }) => label);
     const reason = reasonFor(held, clock.now());
-    const asked = { kind: 'choice', person: true, text: false, prompt, choices, options, reason } as const;
-    finish(task, questionEnd({ uuid: question, ...asked }));
+    const details = { kind: 'choice', person: true, text: false, prompt, choices, options, reason } as const;
+    finish(task, questionEnd({ uuid: question, ...details }));
   };
   const ask = (task: Task, held: Held) => settle(task, () => keep(task, held));
 
@@ -162,7 +162,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     take(task) {
       const found = kept.get(task.sessionId);
       const names = task.answer ? task.answer.question === found?.question : !room.namesQuestions();
-      if (!found || !names || !room.asked.isOpen(task.sessionId, found.question)) return undefined;
+      if (!found || !names || !room.taskQuestions.isOpen(task.sessionId, found.question)) return undefined;
       kept.delete(task.sessionId);
       return found;
     },

@@ -39,7 +39,7 @@ export function createDesk(options: DeskOptions): Desk {
   const { holders } = agent;
   const isDeclared = () => link.isDeclared(relayCapabilities.desk);
   /** The relay knows the sessions of a report. */
-  const isKnown = (sessionId: string) => store.has(sessionId) || outside?.stamp(sessionId) !== undefined;
+  const isReported = (sessionId: string) => store.has(sessionId) || outside?.stamp(sessionId) !== undefined;
   /** The newest reports to the relay, as JSON. */
   let sent = new Map<string, string>();
   /** Sessions that no report had yet. */
@@ -54,7 +54,7 @@ export function createDesk(options: DeskOptions): Desk {
       const held = now.get(sessionId) ?? null;
       const text = JSON.stringify(held);
       if ((sent.get(sessionId) ?? 'null') === text) continue;
-      if (!isKnown(sessionId)) {
+      if (!isReported(sessionId)) {
         isNew ||= missing.get(sessionId) !== text;
         missing.set(sessionId, text);
         continue;
@@ -78,7 +78,7 @@ export function createDesk(options: DeskOptions): Desk {
     if (holders) cancel = clock.after(timings.deskIntervalMs, again);
   };
 
-  const known = (sessionId: string): boolean => {
+  const isStored = (sessionId: string): boolean => {
     sync(sessionId);
     return store.has(sessionId);
   };
@@ -86,7 +86,7 @@ export function createDesk(options: DeskOptions): Desk {
   return {
     reported() {
       const now = isDeclared() ? holders?.look() : undefined;
-      const shown = [...(now ?? [])].filter(([sessionId]) => isKnown(sessionId));
+      const shown = [...(now ?? [])].filter(([sessionId]) => isReported(sessionId));
       sent = new Map(shown.map(([sessionId, held]) => [sessionId, JSON.stringify(held)]));
       return new Map(shown);
     },
@@ -96,7 +96,7 @@ export function createDesk(options: DeskOptions): Desk {
     async answer({ request_id: requestId, session_id: sessionId, let_go: letGo }) {
       const reply = { type: 'desk_response', request_id: requestId, session_id: sessionId } as const;
       try {
-        if (!holders || !known(sessionId)) return { ...reply, error: 'this device has no such session' };
+        if (!holders || !isStored(sessionId)) return { ...reply, error: 'this device has no such session' };
         const why = () => tasks().deskReason(sessionId) ?? (holders.of(sessionId) ? 'held' : undefined);
         if (letGo && why() === undefined) await agent.letGo?.(sessionId);
         const [now, held] = [why(), holders.of(sessionId)];
@@ -116,7 +116,7 @@ export function createDesk(options: DeskOptions): Desk {
     },
     async release({ request_id: requestId, session_id: sessionId, stop_turn: stopTurn = false }) {
       const reply = { type: 'force_quit_result', request_id: requestId, session_id: sessionId } as const;
-      if (!known(sessionId)) return { ...reply, status: 'unknown_session' };
+      if (!isStored(sessionId)) return { ...reply, status: 'unknown_session' };
       if (tasks().isActive(sessionId)) return { ...reply, status: 'busy' };
       if (!holders)
         return { ...reply, status: 'failed', detail: 'This daemon cannot tell which program holds a session.' };

@@ -143,13 +143,13 @@ export function createInbound({
 
   const sendUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {
     const reply = { type: 'usage_response', request_id: requestId, session_id: sessionId } as const;
-    const asked = store.has(sessionId) ? agent.context?.(sessionId) : undefined;
-    if (!asked)
+    const usage = store.has(sessionId) ? agent.context?.(sessionId) : undefined;
+    if (!usage)
       return void send({
         ...reply,
         error: 'this device has no such session, or its agent does not report its context',
       });
-    void usageOf(asked, options.use, sessionId).then((answer) => send({ ...reply, ...answer }));
+    void usageOf(usage, options.use, sessionId).then((answer) => send({ ...reply, ...answer }));
   };
 
   const receive = (frame: ToDaemon<'file_open' | 'file_piece'>) =>
@@ -258,12 +258,12 @@ function partsOf(store: Store, sessionId: string, request: Parameters<Store['ite
 }
 
 /** The answer of the agent, with the caps in force. Cost and caps outlive the process of an agent. */
-async function usageOf(asked: Promise<Usage>, { spending, caps }: InboundOptions['use'], sessionId: string) {
+async function usageOf(usage: Promise<Usage>, { spending, caps }: InboundOptions['use'], sessionId: string) {
   const settings = caps.settings(sessionId);
   const inForce = { caps: Object.fromEntries(settings.map(({ id, value }) => [id, value])) };
   const own = settings.length === 0 ? {} : inForce;
   try {
-    return { usage: { ...(await asked), ...own } };
+    return { usage: { ...(await usage), ...own } };
   } catch (error) {
     const cost = { amount: spending.ofSession(sessionId, 'USD'), currency: 'USD' };
     return settings.length === 0 ? { error: reasonOf(error) } : { usage: { cost, ...own } };

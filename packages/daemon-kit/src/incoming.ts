@@ -116,9 +116,9 @@ export function openIncoming({
     if (!fileId.test(id)) throw new Refused('INVALID_FILE', 'the id of a file is a ULID');
     if (size > fileLimits.fileBytes) throw new Refused('FILE_TOO_LARGE', 'the file is too large');
     sweep();
-    const known = files.get(id);
-    if (known?.size === size) return finished(id, known);
-    if (known) throw new Refused('INVALID_FILE', 'this id names a file of another size');
+    const existing = files.get(id);
+    if (existing?.size === size) return finished(id, existing);
+    if (existing) throw new Refused('INVALID_FILE', 'this id names a file of another size');
     const announced = [...files.values()].reduce((sum, file) => sum + file.size, 0);
     if (files.size >= maxFiles || announced + size > bounds)
       throw new Refused('DEVICE_FULL', 'too many files wait on this device');

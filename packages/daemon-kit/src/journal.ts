@@ -32,8 +32,8 @@ export function forRelay(
   const event = usageLimits ? whole : withoutLimit(whole);
   if (transcript) {
     if (prompts || event.event_type !== 'WAIT_FOR_USER') return event;
-    const { question: _unnamed, ...asked } = event;
-    return asked;
+    const { question: _unnamed, ...older } = event;
+    return older;
   }
   const { message_uuid: _uuid, ...plain } = event;
   if (plain.event_type === 'ERROR') {
@@ -165,8 +165,8 @@ export function openJournal({
   };
 
   const settled = (taskIds: readonly string[]) => {
-    const known = taskIds.filter((taskId) => entries.has(taskId));
-    if (known.length > 0) write({ settled: known });
+    const existing = taskIds.filter((taskId) => entries.has(taskId));
+    if (existing.length > 0) write({ settled: existing });
   };
 
   const shrink = () => {

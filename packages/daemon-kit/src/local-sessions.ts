@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 
 interface LocalSessions {
   /** All sessions, as far as the agent's files can be read. */
-  known: () => Reported[];
+  list: () => Reported[];
   /** Adds messages written locally to the history, and sends them to the watchers of the session. */
   sync: (sessionId: string) => void;
   /**
@@ -35,7 +35,7 @@ export function createLocalSessions({
   store,
   watched,
   isActive,
-  isSpoken,
+  sendsTranscript,
   send,
   onNew,
   clock,
@@ -50,7 +50,7 @@ export function createLocalSessions({
   /** Whether one of our turns runs in the session. */
   isActive: (sessionId: string) => boolean;
   /** Whether the relay takes transcripts. */
-  isSpoken: () => boolean;
+  sendsTranscript: () => boolean;
   send: (frame: FromDaemon<'session_activity'>) => void;
   /** An agent that must be asked for its sessions has new ones. */
   onNew: () => unknown;
@@ -66,7 +66,7 @@ export function createLocalSessions({
     const { added, completed } = joined.sync(sessionId);
     if (added > 0) agent.outdated?.(sessionId);
     const session = added > 0 && watched.has(sessionId) ? store.session(sessionId) : undefined;
-    if (session) send(activityOf(session, completed, isSpoken()));
+    if (session) send(activityOf(session, completed, sendsTranscript()));
   };
   const bring = (sessionId: string) =>
     isActive(sessionId) ? undefined : outside?.fetch?.(sessionId, store.session(sessionId)?.lastActivity);
@@ -98,7 +98,7 @@ export function createLocalSessions({
   };
 
   return {
-    known() {
+    list() {
       try {
         return joined.sessions();
       } catch (error) {

@@ -68,10 +68,10 @@ export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'i
     view: (item: Item) => T | undefined,
   ): Rows<T> | undefined => {
     const { beforeUuid, afterUuid, ...bounds } = request;
-    const known = ask(request);
-    if (known && afterUuid !== undefined) return known;
+    const direct = ask(request);
+    if (direct && afterUuid !== undefined) return direct;
     const found =
-      known ?? (afterUuid === undefined ? undefined : ask({ ...bounds, ...(beforeUuid ? { beforeUuid } : {}) }));
+      direct ?? (afterUuid === undefined ? undefined : ask({ ...bounds, ...(beforeUuid ? { beforeUuid } : {}) }));
     if (found?.hasMore) return found;
     return reach(sessionId, { ...request, ...(found ? { beforeUuid: undefined } : {}) }, found?.rows ?? [], view);
   };

@@ -15,13 +15,13 @@ interface OutputStream {
 }
 
 /** Pending text: of more than 64 KiB the last part, preceded by a note about the omitted part. */
-export interface Waiting {
+export interface PendingText {
   add(text: string): void;
   /** Returns all of it, and is empty afterwards. */
   take(): string;
 }
 
-export function waitingText(): Waiting {
+export function waitingText(): PendingText {
   let waiting = '';
   let leftOut = 0;
   const shorten = () => {

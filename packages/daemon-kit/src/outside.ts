@@ -60,14 +60,14 @@ const comparedLength = 400;
 /** Parts of one session read at once to reach the stored items. */
 const maxParts = 16;
 
-type Said = Pick<Item, 'uuid' | 'role' | 'content' | 'timestamp' | 'part'>;
+type ComparableItem = Pick<Item, 'uuid' | 'role' | 'content' | 'timestamp' | 'part'>;
 
 /**
  * Returns the new items of `outside`: those after the last item stored under its uuid, and from there after the last common text,
  * because items written by the daemon itself might have other uuids. Items older than the last own item are not new. All are new
  * when nothing is stored. Linear in both, at most `comparedLength` steps an item.
  */
-export function newBehind<S extends Said>(stored: readonly Said[], outside: readonly S[]): S[] {
+export function newBehind<S extends ComparableItem>(stored: readonly ComparableItem[], outside: readonly S[]): S[] {
   const places = new Map(stored.map(({ uuid }, place) => [uuid, place]));
   const anchor = outside.findLastIndex(({ uuid }) => places.has(uuid));
   const mine = stored.slice((places.get(outside[anchor]?.uuid ?? '') ?? -1) + 1).filter(isWords);
@@ -85,13 +85,13 @@ export function newBehind<S extends Said>(stored: readonly Said[], outside: read
       0,
     ),
   );
-  return [...rest.filter((item) => !turn.some((known) => isSame(known, item))), ...fresh.slice(rest.length)];
+  return [...rest.filter((item) => !turn.some((other) => isSame(other, item))), ...fresh.slice(rest.length)];
 }
 
 /** A turn has only one of each of these, no matter which side wrote it. */
-const isSame = ({ part: known }: Said, { part }: Said) =>
-  known.kind === part.kind && ['plan', 'usage', 'mark'].includes(part.kind) && known.what === part.what;
-const isWords = ({ role, part }: Said) => role !== 'SYSTEM' && isPlain({ part });
+const isSame = ({ part: other }: ComparableItem, { part }: ComparableItem) =>
+  other.kind === part.kind && ['plan', 'usage', 'mark'].includes(part.kind) && other.what === part.what;
+const isWords = ({ role, part }: ComparableItem) => role !== 'SYSTEM' && isPlain({ part });
 const keyOf = ({ role, content }: { role: string; content: string }) => `${role}\n${content.trim()}`;
 
 /**
@@ -99,7 +99,7 @@ const keyOf = ({ role, content }: { role: string; content: string }) => `${role}
  * built column by column, and only for texts that occur in `mine`: memory for one column, and at most that many steps for each of
  * `theirs`.
  */
-function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
+function lastCommon(mine: readonly string[], theirs: readonly ComparableItem[]): number {
   const words = new Set(mine);
   /** The length of the longest common subsequence of the first `i` of `mine` and all of `theirs` so far. */
   const length = new Uint16Array(mine.length + 1);
@@ -121,8 +121,8 @@ function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
 }
 
 export interface Joined {
-  /** Adds the new items of a session. `known` is true when the session is in the store afterwards. */
-  sync(sessionId: string): { known: boolean; added: number; completed: boolean };
+  /** Adds the new items of a session. `isStored` is true when the session is in the store afterwards. */
+  sync(sessionId: string): { isStored: boolean; added: number; completed: boolean };
   /** Keeps the content that this item references but does not hold, if it is in the parts read at once. */
   keep(sessionId: string, uuid: string): void;
   /** The agent's items before a place that were not added to the store; undefined when they can no longer be read. */
@@ -151,15 +151,15 @@ export function joinOutside({ store, outside, settingsOf, keepOf, isBusy, onWrit
     replayed(updates, settingsOf(sessionId, projectPath), open, contents);
 
   /** The agent's items backwards from the newest to the stored ones, and the place where they begin. */
-  const behind = (sessionId: string, end: OutsidePart, stored: readonly Said[]) => {
-    const known = new Set(stored.map(({ uuid }) => uuid));
+  const behind = (sessionId: string, end: OutsidePart, stored: readonly ComparableItem[]) => {
+    const storedUuids = new Set(stored.map(({ uuid }) => uuid));
     const since = stored.at(-1)?.timestamp;
     const contents: Replayed = new Map();
     let items = itemsOf(sessionId, end, contents);
     let { start } = end;
     for (let parts = 1; start > 0 && since !== undefined && parts < maxParts; parts++) {
       const [oldest] = items;
-      if ((oldest && oldest.timestamp < since) || items.some(({ uuid }) => known.has(uuid))) break;
+      if ((oldest && oldest.timestamp < since) || items.some(({ uuid }) => storedUuids.has(uuid))) break;
       const part = outside?.read(sessionId, start);
       if (!part) break;
       items = [...itemsOf(sessionId, { ...part, open: false }, contents), ...items];
@@ -171,7 +171,7 @@ export function joinOutside({ store, outside, settingsOf, keepOf, isBusy, onWrit
   return {
     stamp: (sessionId) => outside?.stamp(sessionId),
     sync(sessionId) {
-      const nothing = { known: store.has(sessionId), added: 0, completed: false };
+      const nothing = { isStored: store.has(sessionId), added: 0, completed: false };
       const stamp = outside?.stamp(sessionId);
       if (!outside || stamp === undefined || isBusy(sessionId) || synced.get(sessionId) === stamp) return nothing;
       const found = outside.read(sessionId);
@@ -186,7 +186,7 @@ export function joinOutside({ store, outside, settingsOf, keepOf, isBusy, onWrit
       const [oldest] = synced.keys();
       if (synced.size > 1000 && oldest !== undefined) synced.delete(oldest);
       const last = fresh.findLast(isWords);
-      return { known: true, added, completed: added > 0 && !found.open && last?.role === 'AGENT' };
+      return { isStored: true, added, completed: added > 0 && !found.open && last?.role === 'AGENT' };
     },
     keep(sessionId, uuid) {
       let place: number | undefined;

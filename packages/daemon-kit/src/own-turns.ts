@@ -28,13 +28,13 @@ export function createOwnTurns(
   room: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'outgoing' | 'stopped'>,
   record: (write: () => void) => void,
 ): OwnTurns {
-  const { store, transcripts, questions, spending, asked, voice, log } = room;
+  const { store, transcripts, questions, spending, taskQuestions, voice, log } = room;
   const running = new Map<string, TurnReport>();
   /** The newest task of each session. */
   const newest = new Map<string, string>();
 
   const open = (sessionId: string, question: Question) =>
-    voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', task_id: '', session_id: sessionId, question });
+    voice.promptOpened({ type: 'event', event_type: 'PROMPT_OPEN', task_id: '', session_id: sessionId, question });
 
   const reportOf = (sessionId: string): TurnReport => {
     const runs = () => running.get(sessionId) === report;
@@ -55,7 +55,7 @@ export function createOwnTurns(
         if (!runs()) return;
         const waiting = questionEnd(question);
         record(() => void transcripts.end('', sessionId, endingOf(frameOf('', sessionId, waiting), waiting)));
-        questions.asked(sessionId, {
+        questions.opened(sessionId, {
           taskId: '',
           prompt: waiting.prompt,
           labels: waiting.options.map(({ label }) => label),
@@ -68,10 +68,10 @@ export function createOwnTurns(
         record(() => transcripts.ask(sessionId, question, more.result || more.prompt));
         open(sessionId, question);
       },
-      closed: (uuid) => asked.supersede(sessionId, uuid),
+      closed: (uuid) => taskQuestions.supersede(sessionId, uuid),
       withdrawn(why, uuid) {
         questions.gone(sessionId, why);
-        asked.supersede(sessionId, uuid);
+        taskQuestions.supersede(sessionId, uuid);
       },
       title(title) {
         try {

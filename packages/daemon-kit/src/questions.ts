@@ -9,7 +9,7 @@ import type { Clock } from './clock.ts';
 
 export interface Questions {
   /** A task asked a question and settled. The relay can receive it later. */
-  asked(sessionId: string, question: { taskId: string; prompt: string; labels: readonly string[] }): void;
+  opened(sessionId: string, question: { taskId: string; prompt: string; labels: readonly string[] }): void;
   /** The relay has received the result of this task. */
   confirmed(taskId: string): void;
   /** The newest question of the session can no longer be answered. */
@@ -64,7 +64,7 @@ export function openQuestions({
   const of = (taskId: string) => [...entries].find(([, entry]) => entry.taskId === taskId);
 
   return {
-    asked(sessionId, { taskId, prompt, labels }) {
+    opened(sessionId, { taskId, prompt, labels }) {
       if (entries.get(sessionId)?.gone) unconfirmed.add(taskId);
       entries.delete(sessionId);
       entries.set(sessionId, {

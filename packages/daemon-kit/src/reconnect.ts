@@ -5,7 +5,7 @@
 import { closeCodes } from '@relay/protocol';
 
 /** The outcome of one connection attempt. */
-export type Ending =
+export type AttemptEnd =
   /** The upgrade was answered with an HTTP status. */
   | { kind: 'refused'; status: number; message: string; retryAfterMs?: number | undefined }
   /** A live socket closed. */
@@ -38,7 +38,7 @@ const stops: Readonly<Record<Exclude<StopReason, 'stopped'>, string>> = {
 const stop = (reason: keyof typeof stops): Stop => ({ reason, message: stops[reason] });
 
 /** Returns the sentence to stop with if connecting again cannot help; undefined if it can. */
-export function stopOf(ending: Ending): Stop | undefined {
+export function stopOf(ending: AttemptEnd): Stop | undefined {
   if (ending.kind === 'refused') return ending.status === 401 ? stop('credential') : undefined;
   if (ending.kind === 'failed') return undefined;
   switch (ending.code) {
@@ -74,14 +74,14 @@ export const wakeDelayMs = (random: number): number => Math.round(2000 + 1000 * 
  * Returns the step of the next wait from the step of the last one (-1: the first wait). A successful open starts over; but a
  * close that asks to back off continues as if the socket had never been open.
  */
-export function stepAfter(ending: Ending, last: { step: number; opened: boolean }): number {
+export function stepAfter(ending: AttemptEnd, last: { step: number; opened: boolean }): number {
   const pushedBack =
     ending.kind === 'closed' && (ending.code === closeCodes.overloaded.code || ending.code === closeCodes.tooMany.code);
   return last.opened && !pushedBack ? 0 : last.step + 1;
 }
 
 /** Wait for this ending: the back-off, but never less than the relay asked for with Retry-After (429 and 503). */
-export function waitMs(ending: Ending, backoff: number): number {
+export function waitMs(ending: AttemptEnd, backoff: number): number {
   if (ending.kind !== 'refused' || (ending.status !== 429 && ending.status !== 503)) return backoff;
   // Added, not the larger of the two: all daemons received the same number.
   return ending.retryAfterMs === undefined ? backoff : ending.retryAfterMs + Math.min(backoff, 1000);

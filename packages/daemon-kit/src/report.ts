@@ -14,7 +14,7 @@ export function reportOf(
   sessions: readonly Reported[],
   isActive: (sessionId: string) => boolean,
   maxBytes: number = 8 * 1024 * 1024,
-  spoken = false,
+  withTranscript = false,
   held: ReadonlyMap<string, Held> = new Map(),
 ): FromDaemon<'report_sessions'> {
   const entries: ReportEntry[] = [];
@@ -22,7 +22,7 @@ export function reportOf(
   for (const session of sessions) {
     const holder = held.get(session.sessionId);
     const entry = {
-      ...entryOf(counted(session, spoken), session.isActive === true || isActive(session.sessionId)),
+      ...entryOf(counted(session, withTranscript), session.isActive === true || isActive(session.sessionId)),
       ...(holder === undefined ? {} : { held: holder }),
     };
     bytes += Buffer.byteLength(JSON.stringify(entry), 'utf8') + 1;
@@ -33,8 +33,8 @@ export function reportOf(
 }
 
 /** Counts the messages this relay knows; with a transcript also those in the middle of a turn. */
-const counted = <S extends SessionSummary>(session: S, spoken: boolean): S =>
-  spoken ? { ...session, messageCount: session.spokenCount ?? session.messageCount } : session;
+const counted = <S extends SessionSummary>(session: S, withTranscript: boolean): S =>
+  withTranscript ? { ...session, messageCount: session.transcriptCount ?? session.messageCount } : session;
 
 const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   session_id: session.sessionId,
@@ -52,15 +52,15 @@ const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
 export function activityOf(
   session: SessionSummary,
   isCompletion: boolean,
-  spoken = false,
+  withTranscript = false,
 ): FromDaemon<'session_activity'> {
   return {
     type: 'session_activity',
     session_id: session.sessionId,
     last_message: session.lastMessage,
-    message_count: counted(session, spoken).messageCount,
+    message_count: counted(session, withTranscript).messageCount,
     is_completion: isCompletion,
     last_activity: session.lastActivity,
-    ...(spoken && session.lastUuid !== undefined ? { message_uuid: session.lastUuid } : {}),
+    ...(withTranscript && session.lastUuid !== undefined ? { message_uuid: session.lastUuid } : {}),
   };
 }

@@ -44,7 +44,7 @@ export interface StoredSettings {
   at: string;
 }
 
-export type Row =
+export type SessionFileRow =
   | { meta: Meta }
   | { title: string }
   | { settings: StoredSettings }
@@ -113,7 +113,7 @@ const textsIn = (value: unknown, names: readonly string[]) =>
   value !== null &&
   names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string');
 
-export const rowOf = ({ item, m, before }: Stored): Row =>
+export const rowOf = ({ item, m, before }: Stored): SessionFileRow =>
   m ? { m: item, ...(before === undefined ? {} : { before }) } : { i: item };
 
 /** A message from before there were items, as the item at this place. */
@@ -134,7 +134,7 @@ export function isClosed({ part }: Item): boolean {
 }
 
 /** One write, however many rows. Returns the bytes. With `sync` they are on disk when it returns. When it throws, the file is as it was. */
-export function appendRows(path: string, rows: readonly Row[], sync = true): number {
+export function appendRows(path: string, rows: readonly SessionFileRow[], sync = true): number {
   if (rows.length === 0) return 0;
   const file = openSync(path, 'a+', 0o600);
   try {
@@ -233,8 +233,8 @@ export function readSession(path: string): SessionFile {
   let lastSeq = 0;
   const put = (stored: Stored) => {
     const { uuid, seq, v = 0 } = stored.item;
-    const known = items.get(uuid);
-    items.set(uuid, known ? { ...stored, item: { ...stored.item, seq: known.item.seq } } : stored);
+    const previous = items.get(uuid);
+    items.set(uuid, previous ? { ...stored, item: { ...stored.item, seq: previous.item.seq } } : stored);
     lastSeq = Math.max(lastSeq, seq);
     file.v = Math.max(file.v, v);
   };
@@ -264,9 +264,9 @@ export function readSession(path: string): SessionFile {
         put(row.stored);
         break;
       case 'op': {
-        const known = items.get(uuidOf(row.op) ?? '');
-        const item = itemAfter(known?.item, row.op, row.v);
-        if (item) put({ m: false, ...known, item });
+        const previous = items.get(uuidOf(row.op) ?? '');
+        const item = itemAfter(previous?.item, row.op, row.v);
+        if (item) put({ m: false, ...previous, item });
         file.v = Math.max(file.v, row.v);
         break;
       }

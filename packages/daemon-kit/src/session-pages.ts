@@ -52,15 +52,15 @@ export function pageOfItems(
  */
 export function changedSince(
   { path, old }: Extent,
-  known: number,
+  since: number,
   { v, gaps, maxItems, maxBytes }: { v: number; gaps: readonly Gap[]; maxItems: number; maxBytes: number },
 ): Item[] | undefined {
-  if (known > v || gaps.some(([after, before]) => known > after && known < before)) return undefined;
-  if (known === v) return [];
+  if (since > v || gaps.some(([after, before]) => since > after && since < before)) return undefined;
+  if (since === v) return [];
   const touched = new Set<string>();
   const found = readBackwards(path, old, (_items, row) => {
-    if (row.v > known) touched.add(row.uuid);
-    return touched.size > maxItems || (row.v <= known && row.complete);
+    if (row.v > since) touched.add(row.uuid);
+    return touched.size > maxItems || (row.v <= since && row.complete);
   });
   if (touched.size > maxItems) return undefined;
   const items = [...touched].flatMap((uuid) => found.get(uuid)?.item ?? []);

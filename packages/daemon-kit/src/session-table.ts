@@ -12,7 +12,7 @@ import { makePrivateFolder } from './private-folder.ts';
 import {
   type Gap,
   type Meta,
-  type Row,
+  type SessionFileRow,
   type Stored,
   type StoredSettings,
   appendRows,
@@ -40,12 +40,12 @@ export interface SessionSummary {
   lastActivity: string;
   messageCount: number;
   /** The same with everything that a relay with `transcript` gets as a message. */
-  spokenCount?: number;
+  transcriptCount?: number;
 }
 
 /** An item that gets its place when it is saved. */
 export type NewItem = Omit<Item, 'seq' | 'timestamp'> & { timestamp?: string };
-export type Change = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' | 'print' }>;
+export type StoreChange = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'put' | 'print' }>;
 
 export interface Writing {
   /** Survives a power cut. */
@@ -61,7 +61,7 @@ export interface Writing {
 /** A session in memory. */
 interface Session extends Extent {
   open: Map<string, Stored>;
-  summary: SessionSummary & { spokenCount: number };
+  summary: SessionSummary & { transcriptCount: number };
   meta: Meta;
   settings?: StoredSettings | undefined;
   v: number;
@@ -90,7 +90,7 @@ interface SessionTable {
   /** As `Store.create`. */
   create: (sessionId: string, projectPath: string, older?: number, agentType?: string) => void;
   /** As `Store.write`. */
-  write: (sessionId: string, changes: readonly Change[], writing?: Writing) => { ops: Operation[]; v: number };
+  write: (sessionId: string, changes: readonly StoreChange[], writing?: Writing) => { ops: Operation[]; v: number };
   advance: (session: Session) => void;
   /** Removes rows from the file that later rows replaced. */
   rewrite: (session: Session) => void;
@@ -109,7 +109,7 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
 
   const rewrite = (session: Session) => {
     const { meta, title, settings, items, gaps } = readSession(session.path);
-    const rows: Row[] = [
+    const rows: SessionFileRow[] = [
       { meta: meta ?? session.meta },
       ...(title === undefined ? [] : [{ title }]),
       ...(settings === undefined ? [] : [{ settings }]),
@@ -130,7 +130,7 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
   };
 
   /** The version of the next write. The first one of this process records the gap that it leaves. */
-  const nextVersion = (session: Session): { v: number; rows: Row[] } => {
+  const nextVersion = (session: Session): { v: number; rows: SessionFileRow[] } => {
     if (!session.resting) return { v: session.v + 1, rows: [] };
     session.resting = false;
     const v = Math.max(session.v + 1, now());
@@ -157,24 +157,25 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
     const fresh = new Map<string, Stored>();
     for (const change of changes) {
       const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
-      const known = fresh.get(uuid) ?? session.open.get(uuid) ?? closedItem(session, uuid);
-      const op: Operation = change.op === 'put' ? { op: 'put', item: placed(session, change.item, known) } : change;
-      const item = itemAfter(known?.item, op, v);
+      const previous = fresh.get(uuid) ?? session.open.get(uuid) ?? closedItem(session, uuid);
+      const op: Operation = change.op === 'put' ? { op: 'put', item: placed(session, change.item, previous) } : change;
+      const item = itemAfter(previous?.item, op, v);
       if (!item) continue;
-      const m = known?.m === true || messages.includes(uuid) || ['user', 'question', 'error'].includes(item.part.kind);
+      const m =
+        previous?.m === true || messages.includes(uuid) || ['user', 'question', 'error'].includes(item.part.kind);
       const stored: Stored = {
         item,
         m,
-        ...(known?.before === undefined ? {} : { before: known.before }),
+        ...(previous?.before === undefined ? {} : { before: previous.before }),
         ...(op.op === 'put' && words !== undefined ? { before: words } : {}),
       };
       fresh.set(uuid, stored);
       const isWhole = isClosed(item) || (m && op.op === 'put');
       rows.push(isWhole ? rowOf(stored) : { op, v });
       ops.push(op);
-      const isSpoken = m || (isPlain(item) && isClosed(item));
-      const wasSpoken = known !== undefined && (known.m || (isPlain(known.item) && isClosed(known.item)));
-      if (isSpoken && (!wasSpoken || (m && !known?.m))) after.push({ stored, isNew: !wasSpoken });
+      const isMessage = m || (isPlain(item) && isClosed(item));
+      const wasMessage = previous !== undefined && (previous.m || (isPlain(previous.item) && isClosed(previous.item)));
+      if (isMessage && (!wasMessage || (m && !previous?.m))) after.push({ stored, isNew: !wasMessage });
       if (isWhole) needed += Buffer.byteLength(JSON.stringify(item)) + 10;
     }
     try {
@@ -199,9 +200,9 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
   const closedItem = (session: Session, uuid: string): Stored | undefined =>
     uuidsOf(session).has(uuid) ? indexes.of(session).reading((rows) => rows.find(uuid)) : undefined;
 
-  const placed = (session: Session, item: NewItem, known: Stored | undefined): Item => {
+  const placed = (session: Session, item: NewItem, previous: Stored | undefined): Item => {
     const { uuid, role, content, timestamp = time(), turn, part } = item;
-    const seq = known?.item.seq ?? (session.lastSeq += 1);
+    const seq = previous?.item.seq ?? (session.lastSeq += 1);
     return { uuid, seq, ...(turn === undefined ? {} : { turn }), role, content, timestamp, part };
   };
 
@@ -311,13 +312,13 @@ const emptySession = (path: string, meta: Meta): Session => ({
     lastMessage: '',
     lastActivity: meta.created_at,
     messageCount: 0,
-    spokenCount: 0,
+    transcriptCount: 0,
   },
 });
 
 /** `m`: every reader gets it. */
 function note(summary: Session['summary'], { item, m, before }: Stored, isNew = true): void {
-  if (isNew) summary.spokenCount++;
+  if (isNew) summary.transcriptCount++;
   if (!m) return;
   const { content } = messageOf({ item, m, ...(before === undefined ? {} : { before }) });
   if (summary.messageCount === 0 && summary.title === '') summary.title = firstLine(content, limits.titleCharacters);

@@ -83,7 +83,7 @@ export function joinAgents(
       return usage;
     },
     settings: async (session, change) => (await of(session.sessionId).settings?.(session, change)) ?? [],
-    knownSettings: (sessionId) => of(sessionId).knownSettings?.(sessionId),
+    cachedSettings: (sessionId) => of(sessionId).cachedSettings?.(sessionId),
     onSettings: (listener) => all.forEach((one) => one.onSettings?.(listener)),
     onCommands: (listener) =>
       all.forEach((one) =>

@@ -36,7 +36,7 @@ interface SteerSurroundings {
 }
 
 export function createSteers(room: TaskRoom, { remember, isNoted, record, send }: SteerSurroundings): Steers {
-  const { agent, transcripts, voice, lines, tasks, asked, log } = room;
+  const { agent, transcripts, voice, lines, tasks, taskQuestions, log } = room;
   /** Outcomes that the relay has not received, by task. */
   const owed = new Map<string, Steered>();
 
@@ -111,15 +111,15 @@ export function createSteers(room: TaskRoom, { remember, isNoted, record, send }
   return {
     steer(frame) {
       const { task_id: id, session_id: sessionId, images = [] } = frame;
-      const known = owed.get(id);
+      const outcome = owed.get(id);
       // The agent has it, or gets it at this moment.
-      if (isNoted(id) || [...tasks.values()].some(({ steers }) => steers?.has(id))) return known && deliver(known);
+      if (isNoted(id) || [...tasks.values()].some(({ steers }) => steers?.has(id))) return outcome && deliver(outcome);
       owed.delete(id);
       const task = runs(frame);
       if (!task) return report(id, sessionId, 'not_running');
       const takesImages = images.length === 0 || agent.capabilities?.includes('images') === true;
       if (!agent.steer || !takesImages) return report(id, sessionId, 'refused', unable);
-      if (asked.of(sessionId).length > 0) return report(id, sessionId, 'refused', asks);
+      if (taskQuestions.of(sessionId).length > 0) return report(id, sessionId, 'refused', asks);
       give(frame, task);
     },
     ids: () => [...tasks.values()].flatMap(({ steers }) => [...(steers?.keys() ?? [])]),

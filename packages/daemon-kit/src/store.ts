@@ -8,9 +8,15 @@ import { type Item, type Operation, isPlain, transcriptLimits } from '@relay/pro
 import { type HistoryMessage, type PageRequest, type PageResult, pageWith } from './history.ts';
 import { appendRows, isClosed, readSession, type Stored, type StoredSettings } from './session-file.ts';
 import { changedSince, messageOf, pageOfItems } from './session-pages.ts';
-import { type Change, type NewItem, type SessionSummary, type Writing, openSessionTable } from './session-table.ts';
+import {
+  type NewItem,
+  type SessionSummary,
+  type StoreChange,
+  type Writing,
+  openSessionTable,
+} from './session-table.ts';
 
-export { type Change, type NewItem, type SessionSummary, type Writing, fileNameOf } from './session-table.ts';
+export { type NewItem, type SessionSummary, type StoreChange, type Writing, fileNameOf } from './session-table.ts';
 
 interface ItemsPage {
   items: Item[];
@@ -42,7 +48,7 @@ export interface Store {
    * Writes changes that belong to the next version, which `advance` makes the current one. Returns them with places and times,
    * and that version. Throws TypeError for an unknown session, and an error if the disk refuses the write: then nothing is saved.
    */
-  write(sessionId: string, changes: readonly Change[], writing?: Writing): { ops: Operation[]; v: number };
+  write(sessionId: string, changes: readonly StoreChange[], writing?: Writing): { ops: Operation[]; v: number };
   advance(sessionId: string): void;
   /** The current version; 0 for a session without a version. */
   version(sessionId: string): number;
@@ -145,10 +151,10 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     take(sessionId, items, onWritten) {
       const session = sessionOf(sessionId);
       if (items.length === 0) return 0;
-      const known = new Set(readSession(session.path).items.map(({ item }) => item.uuid));
-      const fresh = items.filter(({ uuid }) => !known.has(uuid) && known.add(uuid));
+      const uuids = new Set(readSession(session.path).items.map(({ item }) => item.uuid));
+      const fresh = items.filter(({ uuid }) => !uuids.has(uuid) && uuids.add(uuid));
       if (fresh.length === 0) return 0;
-      const changes = fresh.map((item): Change => ({ op: 'put', item }));
+      const changes = fresh.map((item): StoreChange => ({ op: 'put', item }));
       const messages = fresh.filter(({ part }) => isPlain({ part })).map(({ uuid }) => uuid);
       const { ops, v } = write(sessionId, changes, { sync: true, messages });
       delete session.uuids;

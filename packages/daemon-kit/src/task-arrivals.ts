@@ -29,7 +29,7 @@ interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
 }
 
 export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arrivals {
-  const { agent, controls, store, journal, questions, voice, log, lines, tasks, asked } = room;
+  const { agent, controls, store, journal, questions, voice, log, lines, tasks, taskQuestions } = room;
   const { remember, isNoted } = createNotedIds();
 
   const accept = (task: Task) => {
@@ -152,7 +152,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       const { task_id: id, session_id: sessionId, message, project_path: projectPath = '' } = frame;
       if (!remember(id)) return;
       const answer = answerOf(frame);
-      const isGone = answer !== undefined && !asked.isOpen(sessionId, answer.question, answer.digest);
+      const isGone = answer !== undefined && !taskQuestions.isOpen(sessionId, answer.question, answer.digest);
       // Text for a closed question is a message; text without a question name must not choose an option either.
       const refusal = answer === undefined ? questions.refusal(sessionId, message) : undefined;
       if (refusal !== undefined || (isGone && answer.isChoice)) {

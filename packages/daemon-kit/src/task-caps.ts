@@ -7,7 +7,7 @@ import type { Finish, TaskRoom } from './task-finish.ts';
 
 /** A message whose turn has not begun. */
 interface Held extends Pick<Task, 'message' | 'images' | 'files'> {
-  asked: CapQuestion;
+  question: CapQuestion;
 }
 
 interface Opening {
@@ -42,12 +42,12 @@ export function createCapTurns(
   const begin = (task: Task) => {
     const { isAnswer, before } = openings.get(task)!;
     const { sessionId, answer, message, images, files } = task;
-    if (before && !caps.answer(before.asked, answer?.option ?? optionOf(before.asked, message)))
+    if (before && !caps.answer(before.question, answer?.option ?? optionOf(before.question, message)))
       return finish(task, completed('cap_stopped'));
     const asks = before || !isAnswer ? caps.question(sessionId) : undefined;
     const waits = before ?? { message, images, files };
     if (asks) {
-      held.set(sessionId, { ...waits, asked: asks });
+      held.set(sessionId, { ...waits, question: asks });
       return finish(task, questionEnd(asks.question));
     }
     if (before) {
@@ -62,7 +62,7 @@ export function createCapTurns(
     answeredBy({ sessionId, answer }) {
       const waits = held.get(sessionId);
       // A relay without named questions sends only text.
-      const isMeant = answer ? answer.question === waits?.asked.question.uuid : !namesQuestions();
+      const isMeant = answer ? answer.question === waits?.question.question.uuid : !namesQuestions();
       return isMeant ? waits : undefined;
     },
     forget: (sessionId) => void held.delete(sessionId),

@@ -1,18 +1,13 @@
 /** How tasks of this daemon settle, and how a result is sent and kept. Pure, except for the ids it gives to unnamed questions. */
 import { randomUUID } from 'node:crypto';
-import {
-  type Question as AskedQuestion,
-  type TextReason,
-  type TextReasonCode,
-  transcriptLimits,
-} from '@relay/protocol';
+import { type Question as WireQuestion, type TextReason, type TextReasonCode, transcriptLimits } from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
 import type { Question, ReachedLimit } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import type { Overrun } from './caps.ts';
 import type { FinalEvent, JournalledEvent } from './journal.ts';
 import { ownText } from './own-texts.ts';
-import type { Ending } from './transcript/endings.ts';
+import type { TurnEnd } from './transcript/endings.ts';
 
 /** `reason`: the daemon itself wrote the text. */
 export type End =
@@ -21,9 +16,9 @@ export type End =
       type: 'WAIT_FOR_USER';
       prompt: string;
       result: string;
-      said: string;
+      textBefore: string;
       options: { label: string }[];
-      question: AskedQuestion;
+      question: WireQuestion;
     }
   | {
       type: 'ERROR';
@@ -125,7 +120,7 @@ export function frameOf(taskId: string, sessionId: string, end: End): Journalled
         prompt: end.prompt,
         result: end.result,
         options: end.options,
-        ...(end.said === '' ? {} : { said: end.said }),
+        ...(end.textBefore === '' ? {} : { said: end.textBefore }),
         question: end.question,
       };
     case 'ERROR':
@@ -140,28 +135,28 @@ export function frameOf(taskId: string, sessionId: string, end: End): Journalled
 }
 
 /** The result of a turn that asks this question. */
-export const questionEnd = (asked: Question): Extract<End, { type: 'WAIT_FOR_USER' }> => {
-  const { prompt, result = '', said = '', options = [] } = asked;
+export const questionEnd = (question: Question): Extract<End, { type: 'WAIT_FOR_USER' }> => {
+  const { prompt, result = '', textBefore = '', options = [] } = question;
   return {
     type: 'WAIT_FOR_USER',
     prompt: keepHead(prompt, fieldBytes.error),
     result: keepTail(result, fieldBytes.message),
-    said: keepTail(said, fieldBytes.message),
+    textBefore: keepTail(textBefore, fieldBytes.message),
     options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
-    question: questionOf(asked),
+    question: questionOf(question),
   };
 };
 
 /** The question as it is sent: within its bound, with the ids of the agent where it gives any, else numbered. */
-export function questionOf(asked: Question): AskedQuestion {
-  const numbered = (asked.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
-  const options = [...(asked.choices ?? numbered)]
+export function questionOf(question: Question): WireQuestion {
+  const numbered = (question.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
+  const options = [...(question.choices ?? numbered)]
     .slice(0, maxOptions)
     .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
   const plain = options.length === 0 ? 'text' : 'choice';
-  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], person, reason, expires } = asked;
-  const title = keepHead(asked.prompt, fieldBytes.error);
-  const whole: AskedQuestion = {
+  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], person, reason, expires } = question;
+  const title = keepHead(question.prompt, fieldBytes.error);
+  const whole: WireQuestion = {
     uuid,
     title,
     kind,
@@ -180,13 +175,13 @@ export function questionOf(asked: Question): AskedQuestion {
 }
 
 /** The result of a task in its transcript. */
-export function endingOf(frame: JournalledEvent, end: End): Ending {
+export function endingOf(frame: JournalledEvent, end: End): TurnEnd {
   if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
     return endedWith(frame, end);
-  return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.said, question: frame.question };
+  return { type: 'WAIT_FOR_USER', about: end.result || end.prompt, before: end.textBefore, question: frame.question };
 }
 
-function endedWith(frame: JournalledEvent, end: End): Ending {
+function endedWith(frame: JournalledEvent, end: End): TurnEnd {
   const reason = end.type !== 'WAIT_FOR_USER' && end.reason ? { reason: end.reason } : {};
   return end.type === 'ERROR'
     ? {

@@ -19,7 +19,7 @@ export interface TaskRoom extends TasksOptions {
   lines: Lines<Task>;
   /** Tasks whose turn goes on after their question was withdrawn, by session. */
   resumed: Map<string, Task>;
-  asked: TaskQuestions;
+  taskQuestions: TaskQuestions;
   outgoing: Outgoing;
   /** How tasks fail while the daemon is stopping. */
   stopped: FailedEnd | undefined;
@@ -40,7 +40,7 @@ export interface Finish {
 
 export function createFinish(room: TaskRoom): Finish {
   const { agent, store, transcripts, journal, questions, voice, log, clock, timings } = room;
-  const { tasks, lines, resumed, asked } = room;
+  const { tasks, lines, resumed, taskQuestions } = room;
 
   const linger = async (turn: RunningTurn) => {
     if (!(await settledWithin(clock, timings.lingerMs, turn.ended))) await turn.cancel();
@@ -60,7 +60,7 @@ export function createFinish(room: TaskRoom): Finish {
     journal.ended(frame);
     if (frame.event_type === 'WAIT_FOR_USER') {
       const labels = (frame.options ?? []).map(({ label }) => label);
-      questions.asked(sessionId, { taskId: id, prompt: frame.prompt, labels });
+      questions.opened(sessionId, { taskId: id, prompt: frame.prompt, labels });
     } else questions.over(id);
     log.info('task ended', { task: id, session: sessionId, end: end.type });
     log.speech('agent said', { task: id, text: wordsOf(frame) });
@@ -83,7 +83,7 @@ export function createFinish(room: TaskRoom): Finish {
       if (task.phase === 'over') return;
       const ran = task.phase === 'running' || task.phase === 'resumed';
       task.phase = 'over';
-      task.asked = end.type === 'WAIT_FOR_USER';
+      task.hasQuestion = end.type === 'WAIT_FOR_USER';
       if (resumed.get(task.sessionId) === task) resumed.delete(task.sessionId);
       if (ran) offer(task, end);
       // History and journal first: a reported result must survive this process.
@@ -96,25 +96,25 @@ export function createFinish(room: TaskRoom): Finish {
       if (!ran && !task.opening) lines.drop(task);
     },
     withdrawn(task, why, uuid) {
-      if (task.phase !== 'over' || !task.asked || room.stopped !== undefined) return;
+      if (task.phase !== 'over' || !task.hasQuestion || room.stopped !== undefined) return;
       task.phase = 'resumed';
       resumed.set(task.sessionId, task);
       room.outgoing.begin(task.sessionId, true);
       questions.gone(task.sessionId, why);
-      asked.supersede(task.sessionId, uuid);
+      taskQuestions.supersede(task.sessionId, uuid);
       log.info('question withdrawn', { task: task.id, session: task.sessionId });
     },
     leave(task) {
       resumed.delete(task.sessionId);
       room.outgoing.leave(task.sessionId);
       task.phase = 'over';
-      task.asked = false;
+      task.hasQuestion = false;
     },
     dropQuestions(why) {
       if (!agent.holdsQuestions) return;
       for (const { sessionId, taskId } of questions.waiting()) {
         questions.gone(sessionId, why);
-        asked.supersede(sessionId);
+        taskQuestions.supersede(sessionId);
         // No task waits for the answer to a question of a turn of the agent's own.
         if (taskId === '') {
           questions.forget(sessionId);

@@ -1,5 +1,5 @@
 /** The open questions of the transcripts: which question a task answers, whether the answer fits, and how a question closes. */
-import { type Question as AskedQuestion, type Item, formProblem, isForPerson } from '@relay/protocol';
+import { type Question as WireQuestion, type Item, formProblem, isForPerson } from '@relay/protocol';
 import { fieldBytes, keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';
 import type { Store } from './store.ts';
@@ -12,7 +12,7 @@ export interface TaskQuestions {
   /** Whether this question is open, and is still the one with this digest where one is given. */
   isOpen(sessionId: string, uuid: string, digest?: string): boolean;
   /** The open question that the task answers. */
-  at(task: Task): AskedQuestion | undefined;
+  at(task: Task): WireQuestion | undefined;
   /** Whether an agent gives an answer that only its person gives (rules, 19.9). `names`: the relay names questions. */
   isForPerson(task: Task, names: boolean): boolean;
   /** The reason why the values of a form do not fit its fields. */
@@ -40,18 +40,18 @@ export function createTaskQuestions({
 }): TaskQuestions {
   const of = (sessionId: string) => store.open(sessionId).filter(({ part }) => part.kind === 'question');
   const at = ({ sessionId, answer }: Task) =>
-    of(sessionId).find(({ uuid }) => uuid === answer?.question)?.part.question as AskedQuestion | undefined;
+    of(sessionId).find(({ uuid }) => uuid === answer?.question)?.part.question as WireQuestion | undefined;
 
   return {
     of,
     isOpen(sessionId, uuid, digest) {
       const part = of(sessionId).find((item) => item.uuid === uuid)?.part;
-      return part !== undefined && (digest === undefined || (part.question as AskedQuestion).digest === digest);
+      return part !== undefined && (digest === undefined || (part.question as WireQuestion).digest === digest);
     },
     at,
     isForPerson(task, names) {
       const { sessionId, answer, message, restricted } = task;
-      const words = of(sessionId)[0]?.part.question as AskedQuestion | undefined;
+      const words = of(sessionId)[0]?.part.question as WireQuestion | undefined;
       const question = answer ? at(task) : names ? undefined : words;
       if (restricted !== 'agent' || !question) return false;
       return isForPerson(question, answer?.isChoice ? answer : { text: message });

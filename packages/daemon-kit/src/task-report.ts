@@ -20,7 +20,7 @@ interface Reported {
   sessionId: string;
   settings?: readonly MessageSetting[] | undefined;
   phase: string;
-  asked?: boolean;
+  hasQuestion?: boolean;
 }
 
 interface ReportOptions<T> {
@@ -34,7 +34,7 @@ interface ReportOptions<T> {
   log: Log;
   clock: Clock;
   event: (event: DaemonEvent<'OUTPUT'>) => void;
-  asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
+  promptOpened: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
   progress: (task: T, action: string, target: string) => void;
   /** Writes to the transcript, whose loss costs no turn. */
   record: (write: () => void, task?: T) => void;
@@ -112,12 +112,12 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
         else emit(text);
       },
       complete: (result, reason) => end({ type: 'TASK_COMPLETE', result, ...(reason ? { reason } : {}) }),
-      wait: (asked) => end(questionEnd(asked)),
-      further(asked) {
-        const question = questionOf(asked);
-        record(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));
+      wait: (question) => end(questionEnd(question)),
+      further(agentQuestion) {
+        const question = questionOf(agentQuestion);
+        record(() => transcripts.ask(task.sessionId, question, agentQuestion.result || agentQuestion.prompt));
         const about = { task_id: task.id, session_id: task.sessionId };
-        options.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
+        options.promptOpened({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
       },
       closed: (uuid) => superseded(task.sessionId, uuid),
       error: (error, code, limit) =>

@@ -43,7 +43,7 @@ export function createTurns(
     gate: DeskGate;
   },
 ): Turns {
-  const { agent, controls, transcripts, questions, voice, lines, asked } = room;
+  const { agent, controls, transcripts, questions, voice, lines, taskQuestions } = room;
   const refuse = createRefusal(room, finish);
 
   /** Follows a turn until it has fully finished, then lets the next one of the session run. */
@@ -58,7 +58,7 @@ export function createTurns(
     record(() => void transcripts.settle(task.sessionId, 'over'));
     const line = lines.get(task.sessionId);
     line?.shift();
-    if (task.asked) {
+    if (task.hasQuestion) {
       // The person wrote it before the question was visible: it must not count as the answer. An answer names its question, so it
       // belongs to the question that the person saw.
       const waiting = line?.splice(0) ?? [];
@@ -71,14 +71,14 @@ export function createTurns(
 
   /** Stops the turn that holds the questions of this session: no answer to them will come. */
   const dismiss = (sessionId: string) => {
-    if (asked.of(sessionId).length === 0) return;
+    if (taskQuestions.of(sessionId).length === 0) return;
     const asker = questions.waiting().find((one) => one.sessionId === sessionId)?.taskId;
     questions.gone(sessionId, 'it was dismissed.');
     record(() => {
       gate.forget(sessionId);
       transcripts.cancel(sessionId);
     });
-    asked.supersede(sessionId);
+    taskQuestions.supersede(sessionId);
     if (asker === undefined) return;
     if (asker !== '') questions.over(asker);
     agent.abandon?.(own.taskOf(sessionId, asker));
@@ -94,7 +94,7 @@ export function createTurns(
     questions.forget(sessionId);
     own.leave(task);
     try {
-      const answers = asked.answer(sessionId, message, task.answer);
+      const answers = taskQuestions.answer(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images, files, steer }, isAnswer);
       return isAnswer;
     } catch (error) {
@@ -161,7 +161,7 @@ export function createTurns(
     settle,
     run(task) {
       // Before anything that waits for the answer is taken.
-      if (asked.isForPerson(task, room.namesQuestions())) return settle(task, () => undefined);
+      if (taskQuestions.isForPerson(task, room.namesQuestions())) return settle(task, () => undefined);
       const kept = gate.take(task);
       if (kept) {
         task.phase = 'running';
@@ -172,33 +172,33 @@ export function createTurns(
         return gate.decide(task, kept, option, () => begin(task));
       }
       // The answer to a question of the agent continues a turn that runs already.
-      if (task.answer && asked.isOpen(task.sessionId, task.answer.question)) return begin(task);
+      if (task.answer && taskQuestions.isOpen(task.sessionId, task.answer.question)) return begin(task);
       gate.pass(task, () => begin(task));
     },
   };
 }
 
 /** Refuses answers that are late or do not fit. */
-function createRefusal({ agent, asked, incoming, namesQuestions, voice }: TaskRoom, finish: Finish['finish']) {
+function createRefusal({ agent, taskQuestions, incoming, namesQuestions, voice }: TaskRoom, finish: Finish['finish']) {
   /** The daemon refused the answer, and the relay counts the question as answered: open it again. */
   const repeat = (task: Task) => {
-    const question = asked.at(task);
+    const question = taskQuestions.at(task);
     const about = { task_id: task.id, session_id: task.sessionId };
-    if (question) voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
+    if (question) voice.promptOpened({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
   };
 
   /** Fails a task whose answer is late or does not fit. Returns whether it did. */
   return (task: Task): boolean => {
     const { sessionId, answer } = task;
-    if (answer && !asked.isOpen(sessionId, answer.question, answer.digest)) {
+    if (answer && !taskQuestions.isOpen(sessionId, answer.question, answer.digest)) {
       // Free text is a message, unless it could pass for the answer to another question.
-      if (answer.isChoice || asked.of(sessionId).length > 0) {
+      if (answer.isChoice || taskQuestions.of(sessionId).length > 0) {
         finish(task, tooLate);
         return true;
       }
       delete task.answer;
     }
-    if (asked.isForPerson(task, namesQuestions())) {
+    if (taskQuestions.isForPerson(task, namesQuestions())) {
       finish(task, forPerson);
       repeat(task);
       return true;
@@ -213,7 +213,7 @@ function createRefusal({ agent, asked, incoming, namesQuestions, voice }: TaskRo
     const problem =
       task.answer && agent.holdsQuestions && attached > 0
         ? 'An answer cannot contain images or files: send them after it.'
-        : asked.problemOf(task);
+        : taskQuestions.problemOf(task);
     if (problem === undefined) return false;
     finish(task, unfit(problem));
     repeat(task);

@@ -21,14 +21,14 @@ export interface Voice {
   status(): void;
   event(event: DaemonEvent<'SESSION_STARTED' | 'PROGRESS' | 'OUTPUT'>): void;
   /** Another question, while one is open. */
-  asked(event: DaemonEvent<'PROMPT_OPEN'>): void;
+  promptOpened(event: DaemonEvent<'PROMPT_OPEN'>): void;
   /** The outcome of a message into a turn; calls back when the relay has received it. */
   steered(event: DaemonEvent<'STEERED'>, received: () => void): void;
   /** The result of a task. Already in the journal. */
   final(event: FinalEvent): void;
   /** A message was added to a session. */
   activity(sessionId: string, isCompletion: boolean): void;
-  /** The agent starts or stops working in the session by itself; `said`: it sent text. */
+  /** The agent starts or stops working in the session by itself; `hasItems`: it sent text. */
   own(sessionId: string, works: boolean, hasItems: boolean): void;
 }
 
@@ -153,7 +153,7 @@ export interface Task {
   phase: 'opening' | 'queued' | 'running' | 'over' | 'resumed';
   turn?: RunningTurn;
   /** It settled with a question. */
-  asked?: boolean;
+  hasQuestion?: boolean;
   /** While the agent opens the conversation. */
   opening?: AbortController;
 }

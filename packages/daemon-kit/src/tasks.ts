@@ -3,7 +3,7 @@
  * a time per session, and settles exactly once: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. A cancelled task
  * sends no result.
  */
-import { type Question as AskedQuestion, type DaemonEvent, transcriptLimits } from '@relay/protocol';
+import { type Question as WireQuestion, type DaemonEvent, transcriptLimits } from '@relay/protocol';
 import { reasonOf } from '@relay/machine';
 import { fieldBytes, keepHead } from './bounds.ts';
 import { settledWithin } from './clock.ts';
@@ -46,18 +46,18 @@ export function createTasks(options: TasksOptions): Tasks {
     run: (task) => turns.run(task),
     report: (task) => progress(task, waitingForPlace, ''),
   });
-  const asked = createTaskQuestions({ ...options, record });
+  const taskQuestions = createTaskQuestions({ ...options, record });
   const outgoing = createOutgoing(options.exchange, options.store, transcripts);
-  const about = { asked, outgoing, stopped: undefined };
+  const about = { taskQuestions, outgoing, stopped: undefined };
   const room: TaskRoom = { ...options, tasks: new Map(), lines, resumed: new Map(), ...about };
   const ends = createFinish(room);
   const reportOf = createReports<Task>({
     ...options,
     event: (event) => voice.event(event),
-    asked: (event) => voice.asked(event),
+    promptOpened: (event) => voice.promptOpened(event),
     progress,
     record,
-    superseded: asked.supersede,
+    superseded: taskQuestions.supersede,
     finish: ends.finish,
     stopped(task, { error, spent, cap }) {
       ends.finish(task, { type: 'ERROR', error, code: 'COST_CAP', cost: { spent, cap } });
@@ -66,7 +66,7 @@ export function createTasks(options: TasksOptions): Tasks {
     withdrawn: ends.withdrawn,
     dropped: (task, id) => steers.dropped(task, id),
   });
-  const own = createOwnTurns({ ...options, asked }, record);
+  const own = createOwnTurns({ ...options, taskQuestions }, record);
   agent.onOwnTurn?.(own.begin);
   const gate = createDeskGate(room, { finish: ends.finish, settle: (task, end) => turns.settle(task, end), progress });
   const turns = createTurns(room, ends, { record, reportOf, own, gate });
@@ -96,7 +96,7 @@ export function createTasks(options: TasksOptions): Tasks {
           gate.forget(sessionId);
           transcripts.cancel(sessionId);
         });
-        asked.supersede(sessionId);
+        taskQuestions.supersede(sessionId);
         if (asker === '') questions.forget(sessionId);
       }
     questions.over(taskId);
@@ -136,7 +136,7 @@ export function createTasks(options: TasksOptions): Tasks {
     isActive: (sessionId) =>
       own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
     isBusy,
-    ...deskOf(gate, isBusy, (sessionId) => asked.of(sessionId).length > 0),
+    ...deskOf(gate, isBusy, (sessionId) => taskQuestions.of(sessionId).length > 0),
     reportWaiting: () => lines.reportWaiting(),
     recover() {
       transcripts.recover();
@@ -144,7 +144,7 @@ export function createTasks(options: TasksOptions): Tasks {
         arrivals.remember(taskId);
         if (pid !== undefined) agent.reap?.({ taskId, pid });
         ends.conclude({ id: taskId, sessionId }, failed('daemon_crashed'));
-        asked.supersede(sessionId);
+        taskQuestions.supersede(sessionId);
       }
       ends.dropQuestions('The daemon was restarted.');
     },
@@ -177,7 +177,7 @@ const promptsOf = (store: TasksOptions['store'], askerOf: (sessionId: string) =>
       event_type: 'PROMPT_OPEN',
       task_id: askerOf(sessionId),
       session_id: sessionId,
-      question: item.part.question as AskedQuestion,
+      question: item.part.question as WireQuestion,
     }));
 
 const waitingForPlace = 'Waiting for another agent to finish';

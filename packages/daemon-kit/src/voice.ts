@@ -14,7 +14,7 @@ export function voiceOf({
   store,
   clock,
   onStatus,
-  asked,
+  promptOpened,
   steered,
   final,
 }: {
@@ -23,7 +23,7 @@ export function voiceOf({
   store: Store;
   clock: Pick<Clock, 'now'>;
   onStatus: () => void;
-  asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
+  promptOpened: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
   steered: Voice['steered'];
   final: (event: FinalEvent) => void;
 }): Voice {
@@ -34,7 +34,7 @@ export function voiceOf({
       if (event.event_type === 'OUTPUT' && link.sendsTranscript()) return;
       link.send(event, event.event_type !== 'SESSION_STARTED');
     },
-    asked,
+    promptOpened,
     steered,
     final,
     activity(sessionId, isCompletion) {

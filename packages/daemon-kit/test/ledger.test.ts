@@ -5,7 +5,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Item, applyOperations } from '@relay/protocol';
 import { type Mapper, createMapper } from '../src/transcript/mapper.ts';
-import type { Change } from '../src/store.ts';
+import type { StoreChange } from '../src/store.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -22,7 +22,7 @@ function account() {
     turn: 'turn-1',
     dropped: (why) => dropped.push(why),
   });
-  const take = (changes: Change[]) => {
+  const take = (changes: StoreChange[]) => {
     for (const change of changes) {
       const op = change.op === 'put' ? { op: change.op, item: { timestamp: 't', seq: ++seq, ...change.item } } : change;
       items = applyOperations(items, [op]);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Item } from '@relay/protocol';
-import { type Change, type NewItem, type Store, openStore } from '../src/store.ts';
+import { type NewItem, type Store, type StoreChange, openStore } from '../src/store.ts';
 import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
@@ -13,12 +13,12 @@ const fileIn = (folder: string) => join(folder, readdirSync(folder)[0] ?? '');
 /** Shorter and longer than one read; the boundaries of rows fall anywhere within a read. */
 const lengths = [10, 700, 3000, 90_000, 40, 300_000, 5, 20_000];
 const names = ['plain-', 'größe-', 'a"quote\\-', `${'long'.repeat(60)}-`, '🌱-'];
-const put = (n: number, part: Item['part'] = { kind: 'text' }, words = `${n} `): Change => {
+const put = (n: number, part: Item['part'] = { kind: 'text' }, words = `${n} `): StoreChange => {
   const content = words.repeat(Math.ceil(lengths[n % lengths.length]! / words.length));
   return { op: 'put', item: { uuid: `${names[n % names.length]}${n}`, role: 'AGENT', content, part } };
 };
-const itemOf = (change: Change) => (change as { item: NewItem }).item;
-const write = (store: Store, ...changes: Change[]) => {
+const itemOf = (change: StoreChange) => (change as { item: NewItem }).item;
+const write = (store: Store, ...changes: StoreChange[]) => {
   store.write('s', changes);
   store.advance('s');
 };

@@ -20,7 +20,7 @@ describe('a closed question', () => {
   it('A5: refuses its labels and their numbers for an hour, even after a restart, but no other texts', () => {
     const { file, open, wait } = begin();
     const before = open();
-    before.asked('s', question);
+    before.opened('s', question);
     expect(before.refusal('s', 'Yes')).toBeUndefined();
     before.gone('s', 'it is late.');
     before.gone('s', 'only the first reason counts.');
@@ -40,7 +40,7 @@ describe('a closed question', () => {
 
   it('is forgotten after another message', () => {
     const questions = begin().open();
-    questions.asked('s', question);
+    questions.opened('s', question);
     questions.gone('s', 'it is late.');
     questions.forget('s');
     expect(questions.refusal('s', 'Yes')).toBeUndefined();
@@ -49,9 +49,9 @@ describe('a closed question', () => {
 
   it('A4: is replaced by one that accepts no answer before the relay has received it', () => {
     const questions = begin().open();
-    questions.asked('s', question);
+    questions.opened('s', question);
     questions.gone('s', 'it was taken back.');
-    questions.asked('s', { ...question, prompt: 'Run two?' });
+    questions.opened('s', { ...question, prompt: 'Run two?' });
     expect(questions.refusal('s', 'whatever')).toBe(
       'The agent has asked another question since. Answer that one instead.',
     );
@@ -73,7 +73,7 @@ describe('the file of the questions', () => {
   it('keeps the newest 500 sessions', () => {
     const { open } = begin();
     const questions = open();
-    for (let n = 0; n <= 500; n++) questions.asked(`s${n}`, { ...question, taskId: `t${n}` });
+    for (let n = 0; n <= 500; n++) questions.opened(`s${n}`, { ...question, taskId: `t${n}` });
     const kept = open().waiting();
     expect(kept).toHaveLength(500);
     expect(kept[0]).toEqual({ sessionId: 's1', taskId: 't1' });
@@ -81,7 +81,7 @@ describe('the file of the questions', () => {
 
   it('causes only a warning if it cannot be written', () => {
     const { open, trouble } = begin(join(folders.make(), 'no', 'such', 'folder', 'questions.json'));
-    open().asked('s', question);
+    open().opened('s', question);
     expect(trouble).toEqual(['questions not written']);
   });
 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { retryAfterMs } from '@relay/protocol';
 import fc from 'fast-check';
-import { type Ending, backoffMs, stepAfter, stopOf, waitMs } from '../src/reconnect.ts';
+import { type AttemptEnd, backoffMs, stepAfter, stopOf, waitMs } from '../src/reconnect.ts';
 
 const timings = { initialDelayMs: 1000, maxDelayMs: 30_000 };
-const closed = (code: number): Ending => ({ kind: 'closed', code, reason: '' });
-const refused = (status: number, retryAfter?: number): Ending => ({
+const closed = (code: number): AttemptEnd => ({ kind: 'closed', code, reason: '' });
+const refused = (status: number, retryAfter?: number): AttemptEnd => ({
   kind: 'refused',
   status,
   message: '',
   retryAfterMs: retryAfter,
 });
-const failed: Ending = { kind: 'failed', message: 'ECONNREFUSED' };
+const failed: AttemptEnd = { kind: 'failed', message: 'ECONNREFUSED' };
 
 describe('the back-off (specification §6.4)', () => {
   it('starts at a second, doubles, and stays at thirty seconds', () => {

@@ -7,7 +7,7 @@ import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writ
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type Item, type Operation, applyOperations, isPlain, mergeItems } from '@relay/protocol';
-import { type Change, type Store, openStore } from '../src/store.ts';
+import { type Store, type StoreChange, openStore } from '../src/store.ts';
 import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
@@ -20,7 +20,7 @@ const ticking = () => {
   return () => (now += 7);
 };
 
-const put = (uuid: string, part: Item['part'], content = ''): Change => ({
+const put = (uuid: string, part: Item['part'], content = ''): StoreChange => ({
   op: 'put',
   item: { uuid, role: part.kind === 'user' ? 'USER' : 'AGENT', content, part },
 });
@@ -108,7 +108,7 @@ describe('the log of a session, against a model', () => {
           for (const [one, first, second] of steps) {
             const uuid = 'n' in one ? `u${one.n}` : '';
             const known = model.find((item) => item.uuid === uuid);
-            let changes: Change[] = [];
+            let changes: StoreChange[] = [];
             let messages: string[] = [];
             if (one.do === 'restart') store = openStore(folder, now);
             else if (one.do === 'tidy') store.tidy('s');
@@ -178,7 +178,7 @@ describe('the log of a session, against a model', () => {
         const states = new Map<number, Item[]>();
         let model: Item[] = [];
         for (let index = 0; index < 20; index++) {
-          const changes: Change[] =
+          const changes: StoreChange[] =
             index % 3 === 0
               ? [put(`u${index}`, { kind: 'text', open: true }, 'a')]
               : [{ op: 'add', uuid: `u${index - (index % 3)}`, text: 'b' }];

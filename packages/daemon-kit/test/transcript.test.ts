@@ -344,7 +344,7 @@ describe('with a relay that does not accept transcripts', () => {
   it('a question includes the earlier text', async () => {
     const { connection, report, sessionId } = await begun([]);
     report.update?.(text('I have a plan.', 'm1'));
-    report.wait({ prompt: 'Go?', result: 'Go?', said: 'I have a plan.', options: ['Yes'] });
+    report.wait({ prompt: 'Go?', result: 'Go?', textBefore: 'I have a plan.', options: ['Yes'] });
     const asked = await connection.event('WAIT_FOR_USER', 't1');
     expect(asked).toMatchObject({ result: 'I have a plan.\n\nGo?', prompt: 'Go?' });
     expect(Object.keys(asked)).not.toContain('question');

@@ -130,15 +130,15 @@ export async function listApplications(db: WithModels, userId: string): Promise<
   });
   const found = new Map<string, SignedInApplication>();
   for (const { clientId, client, scopes, createdAt } of [...consents, ...tokens]) {
-    const known = found.get(clientId);
+    const existing = found.get(clientId);
     const at = createdAt.toISOString();
     found.set(clientId, {
       clientId,
       name: client.name ?? clientId,
-      scopes: [...new Set([...(known?.scopes ?? []), ...scopes])],
-      authorizedAt: known && known.authorizedAt < at ? known.authorizedAt : at,
-      lastUsedAt: known?.lastUsedAt,
-      offline: known?.offline ?? false,
+      scopes: [...new Set([...(existing?.scopes ?? []), ...scopes])],
+      authorizedAt: existing && existing.authorizedAt < at ? existing.authorizedAt : at,
+      lastUsedAt: existing?.lastUsedAt,
+      offline: existing?.offline ?? false,
     });
   }
   for (const { clientId, createdAt } of tokens) {

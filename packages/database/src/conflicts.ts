@@ -79,13 +79,13 @@ const retrySeconds = (step: number) => Math.min(15 * 2 ** step, 120);
 const quietMs = 180_000;
 
 /** A conflict for the gateways: the owner keeps the device for `heldMs`; other connections are refused and must wait. */
-export interface Hold {
+export interface ConflictHold {
   heldMs: number;
   retryAfter: number;
 }
 
 /** The hold of a conflict stored in a device row; undefined if it is missing or over. */
-export function holdOf(kept: unknown, nowMs: number): Hold | undefined {
+export function holdOf(kept: unknown, nowMs: number): ConflictHold | undefined {
   const conflict = kept as Kept | null;
   const heldMs = conflict ? Date.parse(conflict.heldUntil) - nowMs : 0;
   return conflict && heldMs > 0 ? { heldMs, retryAfter: retrySeconds(conflict.step) } : undefined;
@@ -105,7 +105,7 @@ export function conflictOf(kept: unknown, nowMs: number): DeviceConflict | null 
 export async function noteReplacement(
   db: Db,
   { deviceId, connectionId }: { deviceId: string; connectionId: string },
-): Promise<(Hold & { begun: boolean }) | undefined> {
+): Promise<(ConflictHold & { begun: boolean }) | undefined> {
   const noted = await db.sql.execute`
     UPDATE device_connections SET answered = true WHERE id = ${connectionId} AND device_id = ${deviceId} AND NOT answered`;
   if (noted === 0) return undefined;

@@ -5,7 +5,7 @@
  * deadlocks.
  */
 import type { DeviceAgent } from '@relay/protocol';
-import { type Hold, holdOf } from './conflicts.ts';
+import { type ConflictHold, holdOf } from './conflicts.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -27,7 +27,7 @@ export interface Connected {
   wasOnline: boolean;
   reportHash: string | null;
   /** Two daemons use this registration: the current owner keeps the device for a while. */
-  hold?: Hold | undefined;
+  hold?: ConflictHold | undefined;
 }
 
 const waiting = sql`FOR NO KEY UPDATE OF d`;
@@ -98,7 +98,7 @@ async function connected(
   );
 }
 
-export interface Ending {
+export interface ClosedConnection {
   deviceId: string;
   fence: number;
   connectionId: string;
@@ -110,22 +110,22 @@ export interface Ending {
  * Saves the close of connections, and when their devices were last seen. Each device must appear once. Returns the
  * saved devices; absent as for `devicesConnected`.
  */
-export async function connectionsClosed(db: Db, endings: readonly Ending[]): Promise<Set<string>> {
+export async function connectionsClosed(db: Db, endings: readonly ClosedConnection[]): Promise<Set<string>> {
   return closed(db, endings, skipping);
 }
 
 /** `connectionsClosed` for one device, which waits for the lock of its row. */
-export async function connectionClosed(db: Db, ending: Ending): Promise<void> {
+export async function connectionClosed(db: Db, ending: ClosedConnection): Promise<void> {
   await closed(db, [ending], waiting);
 }
 
-async function closed(db: Db, endings: readonly Ending[], lock: Sql): Promise<Set<string>> {
+async function closed(db: Db, endings: readonly ClosedConnection[], lock: Sql): Promise<Set<string>> {
   if (endings.length === 0) return new Set();
   // The reason is text of the other side; PostgreSQL cannot store U+0000.
-  const asked = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
+  const closings = JSON.stringify(endings.map((one) => ({ ...one, reason: one.reason.replaceAll('\0', '') })));
   const rows = await db.sql.query<{ id: string }>`
     WITH asked AS (
-      SELECT * FROM json_to_recordset(${asked}::json)
+      SELECT * FROM json_to_recordset(${closings}::json)
         AS a("deviceId" text, fence bigint, "connectionId" text, code int, reason text)
     ), held AS (
       SELECT d.id FROM devices d WHERE d.id IN (SELECT "deviceId" FROM asked) ${lock}

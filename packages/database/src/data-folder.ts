@@ -28,9 +28,9 @@ const remedies: readonly (readonly [code: RegExp, sentence: () => string])[] = [
 /** The error for a folder that the system refuses, with reason and advice. Undefined for any other `error`. */
 export function refusedFolder(folder: string, error: unknown): DatabaseError | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
-  const known = remedies.find(([pattern]) => pattern.test(code) || pattern.test(message));
-  if (!known) return undefined;
-  return new DatabaseError('DATA_DIR_UNUSABLE', `The data folder ${folder} cannot be used: ${known[1]()}`, error);
+  const remedy = remedies.find(([pattern]) => pattern.test(code) || pattern.test(message));
+  if (!remedy) return undefined;
+  return new DatabaseError('DATA_DIR_UNUSABLE', `The data folder ${folder} cannot be used: ${remedy[1]()}`, error);
 }
 
 /** Makes the folder (mode 700) unless it exists. Throws DatabaseError DATA_DIR_UNUSABLE when it cannot be read and written. */
@@ -41,8 +41,8 @@ export function makeDataFolder(folder: string): void {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    const known = refusedFolder(folder, error);
-    if (known) throw known;
+    const refusal = refusedFolder(folder, error);
+    if (refusal) throw refusal;
     throw new DatabaseError(
       'DATA_DIR_UNUSABLE',
       `The data folder ${folder} cannot be used: ${code}. It must be a folder that this user can write; or ${elsewhere}.`,

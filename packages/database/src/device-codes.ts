@@ -92,8 +92,8 @@ export async function pollDeviceCode(
   options: { intervalSeconds: number; repeatMs: number; tokenHashOf: (salt: string) => string },
 ): Promise<Poll> {
   // Unauthenticated callers can poll: a made-up code costs neither a transaction nor a lock.
-  const [known] = await db.sql.query`SELECT 1 AS known FROM device_codes WHERE code_hash = ${codeHash}`;
-  if (!known) return { kind: 'unknown' };
+  const [found] = await db.sql.query`SELECT 1 FROM device_codes WHERE code_hash = ${codeHash}`;
+  if (!found) return { kind: 'unknown' };
   return db.sql.transaction(async (tx): Promise<Poll> => {
     const rows = await tx.sql.query<{
       state: string;

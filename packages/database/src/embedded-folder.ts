@@ -86,8 +86,8 @@ async function create(folder: string, cluster: string, content: NewContent): Pro
     await syncPath(folder);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    const known = refusedFolder(folder, error);
-    if (known) throw known;
+    const refusal = refusedFolder(folder, error);
+    if (refusal) throw refusal;
     const reason = `no database could be created in it (${error instanceof Error ? error.message : String(error)})`;
     throw unusable(folder, reason, 'Check that the disk has 100 MB free and that this user can write there.', error);
   }

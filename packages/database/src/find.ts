@@ -5,7 +5,7 @@ import { open } from './task-states.ts';
 import type { Db } from './transaction.ts';
 
 /** The thing that an operator asked for. A request can have entries in the audit, which name its person and target. */
-export interface Subject {
+export interface FoundSubject {
   kind: 'person' | 'session' | 'task' | 'device';
   id: string;
   ownerId: string;
@@ -36,14 +36,14 @@ export interface Case {
 const rowsOfEach = 20;
 
 /** Returns the subject with an e-mail address or id; undefined when nothing has it. */
-export async function findSubject(db: Db, word: string): Promise<Subject | undefined> {
+export async function findSubject(db: Db, word: string): Promise<FoundSubject | undefined> {
   const session = parseSessionId(word);
   const named = session
     ? sql`(s.device_id = ${session.deviceId} AND s.agent_type = ${session.agentType} AND s.native_id = ${session.nativeId}) OR s.key = (
         SELECT a.session_key FROM session_aliases a
         WHERE a.device_id = ${session.deviceId} AND a.agent_type = ${session.agentType} AND a.native_id = ${session.nativeId})`
     : sql`s.key = ${word}`;
-  const [found] = await db.sql.query<Subject>`
+  const [found] = await db.sql.query<FoundSubject>`
     SELECT 'person' AS kind, id, id AS "ownerId", NULL AS "deviceId", NULL AS "sessionKey" FROM users WHERE email = lower(${word}) OR id = ${word}
     UNION ALL SELECT 'device', id, owner_id, id, NULL FROM devices WHERE id = ${word}
     UNION ALL SELECT 'task', id, owner_id, device_id, session_key FROM tasks WHERE id = ${word}
@@ -60,7 +60,7 @@ export function findRequest(db: Db, requestId: string): Promise<Facts[]> {
 }
 
 /** Returns the rows about a subject, at most 20 rows of each kind. */
-export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey }: Subject): Promise<Case> {
+export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey }: FoundSubject): Promise<Case> {
   const ofDevices = deviceId ? sql`d.id = ${deviceId}` : sql`d.owner_id = ${ownerId}`;
   const ofTasks =
     kind === 'task'

@@ -32,9 +32,9 @@ export function gathered<Answer, Subject = string>(
     planned = true;
     setImmediate(() => {
       planned = false;
-      const asked = waiting.splice(0, maxSubjects);
+      const batch = waiting.splice(0, maxSubjects);
       underWay += 1;
-      void answer(asked).finally(() => {
+      void answer(batch).finally(() => {
         underWay -= 1;
         plan();
       });
@@ -42,12 +42,12 @@ export function gathered<Answer, Subject = string>(
     });
   };
 
-  const answer = async (asked: readonly Waiting<Subject, Answer>[]) => {
+  const answer = async (batch: readonly Waiting<Subject, Answer>[]) => {
     try {
-      const answers = await ask([...new Set(asked.map(({ subject }) => subject))]);
-      for (const { subject, resolve } of asked) resolve(answers.get(subject));
+      const answers = await ask([...new Set(batch.map(({ subject }) => subject))]);
+      for (const { subject, resolve } of batch) resolve(answers.get(subject));
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   };
 

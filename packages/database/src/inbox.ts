@@ -181,7 +181,7 @@ function fromJson(item: unknown): ItemRow {
   };
 }
 
-export interface InboxNews extends InboxState {
+export interface InboxChanges extends InboxState {
   /** The newest version that apps were sent. */
   published: number;
   changed: InboxItem[];
@@ -191,7 +191,7 @@ export interface InboxNews extends InboxState {
 }
 
 /** Head, counts and changes since the newest publication, all from one snapshot. */
-export async function inboxNews(db: Db, userId: string): Promise<InboxNews> {
+export async function inboxNews(db: Db, userId: string): Promise<InboxChanges> {
   const { changed: mostChanged, removed: mostRemoved } = inboxLimits;
   const since = sql`i.user_id = ${userId} AND i.version > (SELECT published FROM inbox_heads WHERE user_id = ${userId})`;
   const newest = sql`(SELECT i.* FROM inbox_items i WHERE ${since} AND i.state <> 'closed' ORDER BY i.version DESC LIMIT ${mostChanged + 1})`;

@@ -171,9 +171,9 @@ async function compare(
         '`npm run db -- migrate resolve`.',
     );
   }
-  const known = new Map(migrations.map((migration) => [migration.name, migration]));
+  const byName = new Map(migrations.map((migration) => [migration.name, migration]));
   // Functions of other releases harm no one: each release calls its own.
-  const unknown = rows.filter(({ name }) => !known.has(name) && !name.startsWith('functions_'));
+  const unknown = rows.filter(({ name }) => !byName.has(name) && !name.startsWith('functions_'));
   const refusing = unknown.filter(({ floor }) => floor === null || isOlder(release, floor));
   if (refusing.length > 0) {
     const oldest = refusing
@@ -186,7 +186,7 @@ async function compare(
     );
   }
   for (const { name, checksum } of rows) {
-    const own = known.get(name);
+    const own = byName.get(name);
     if (own && own.checksum !== checksum) onWarning(`Migration ${name} was changed after it had been applied`);
   }
   const applied = new Set(rows.map(({ name }) => name));

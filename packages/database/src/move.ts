@@ -1,7 +1,7 @@
 /** Moving tasks along the table (`task-moves.ts`). Must run inside `withDevice`, so that the tasks of a device move in one order. */
 import { type MovedTask, settlePrompts } from './prompt-ends.ts';
 import { settleSessions } from './session-status.ts';
-import { type Ending, type Move, type MoveName, moveTasks, taskMoves } from './task-moves.ts';
+import { type Move, type MoveName, type TaskOutcome, moveTasks, taskMoves } from './task-moves.ts';
 import { isStarting, open } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -15,7 +15,7 @@ export async function move(
   db: Db,
   name: MoveName,
   which: Sql,
-  ending?: Ending,
+  ending?: TaskOutcome,
   also: readonly Sql[] = [],
 ): Promise<MovedTask[]> {
   const { session, strands, questions, steers }: Move = taskMoves[name];
@@ -68,7 +68,7 @@ export function requeueSteers(db: Db, which: Sql, place: 'first' | 'old'): Promi
   return move(db, 'requeue', sql`t.kind = 'steer' AND ${which}`, undefined, [sql`kind = 'resume'`, ...first]);
 }
 
-function written({ result, code, error, note, keepsInstruction }: Ending): Sql[] {
+function written({ result, code, error, note, keepsInstruction }: TaskOutcome): Sql[] {
   const ending = sql`result = ${result}, error_code = ${code}, error_text = ${error}, note = ${note}`;
   return keepsInstruction ? [ending] : [ending, sql`instruction = ''`];
 }

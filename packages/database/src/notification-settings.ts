@@ -8,13 +8,13 @@ import {
 } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 
-export interface Choices {
+export interface NotificationChoices {
   /** Only the person's own choices, not the defaults. */
   causes: CauseLevels;
   quietHours: QuietHours | null;
 }
 
-export async function readChoices(db: Db, userId: string): Promise<Choices> {
+export async function readChoices(db: Db, userId: string): Promise<NotificationChoices> {
   const [row] = await db.sql.query<{ levels: CauseLevels; quiet: QuietHours | null }>`
     SELECT levels, quiet FROM notification_settings WHERE user_id = ${userId}`;
   return { causes: row?.levels ?? {}, quietHours: row?.quiet ?? null };

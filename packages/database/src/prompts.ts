@@ -5,7 +5,7 @@
  */
 import type { Prompt } from '@relay/protocol';
 import { endPrompts } from './prompt-ends.ts';
-import { settleAsked, settleUnasked } from './session-status.ts';
+import { clearSessionPrompts, setSessionPrompt } from './session-status.ts';
 import { isOpen, open } from './task-states.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -66,7 +66,7 @@ export async function readPrompt(db: Db, key: string, uuid: string): Promise<Pro
   };
 }
 
-export interface Asked {
+export interface NewPrompt {
   prompt: NamedPrompt;
   /** The task that the question completes; absent for a question beside a running task. */
   taskId?: string;
@@ -77,7 +77,7 @@ export interface Asked {
  * one question at a time, and all others of the session are superseded. False when it is open or was answered, the session is gone, or has
  * `openPerSession` open ones.
  */
-export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked, alone: boolean): Promise<boolean> {
+export async function openPrompt(db: Db, key: string, { prompt, taskId }: NewPrompt, alone: boolean): Promise<boolean> {
   if (alone) await endPrompts(db, sql`p.session_key = ${key} AND p.uuid <> ${prompt.id}`);
   const expiresAt = prompt.expires === undefined ? NaN : Date.parse(prompt.expires);
   const count = await db.sql.execute`
@@ -103,7 +103,7 @@ export async function isBeyondOpen(db: Db, key: string, uuid: string): Promise<b
 /** A question beside another, or in a session that no task of the relay runs. False as with `openPrompt`. */
 export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Promise<boolean> {
   if (!(await openPrompt(db, key, { prompt }, false))) return false;
-  await settleAsked(db, key, JSON.stringify(prompt));
+  await setSessionPrompt(db, key, JSON.stringify(prompt));
   return true;
 }
 
@@ -122,7 +122,7 @@ export async function closePrompt(
   // If the status is missing, the turn continues when the agent has its answer or needs none; the next report corrects
   // a mistake.
   const otherwise = state === 'answered' || state === 'superseded' ? 'active' : 'idle';
-  await settleUnasked(db, keys, status === 'active' || status === 'idle' ? status : otherwise);
+  await clearSessionPrompts(db, keys, status === 'active' || status === 'idle' ? status : otherwise);
   return keys.length > 0;
 }
 
@@ -130,7 +130,7 @@ export async function closePrompt(
 export async function supersedeOmitted(db: Db, deviceId: string, open: readonly string[]): Promise<string[]> {
   const which = sql`p.device_id = ${deviceId} AND p.state = 'open' AND p.uuid <> ALL(${open}::text[])`;
   const keys = await endPrompts(db, which);
-  await settleUnasked(db, keys, 'idle');
+  await clearSessionPrompts(db, keys, 'idle');
   return keys;
 }
 
@@ -138,11 +138,11 @@ export async function supersedeOmitted(db: Db, deviceId: string, open: readonly 
  * Tasks of this device whose cancellation did not arrive: these questions are superseded, their daemon still asks them, and the newest task
  * that was sent in their session is cancelled.
  */
-export async function dismissedAmong(db: Db, deviceId: string, asked: readonly string[]): Promise<string[]> {
-  if (asked.length === 0) return [];
+export async function dismissedAmong(db: Db, deviceId: string, openIds: readonly string[]): Promise<string[]> {
+  if (openIds.length === 0) return [];
   const rows = await db.sql.query<{ id: string }>`
     SELECT t.id FROM (SELECT DISTINCT p.session_key FROM prompts p
-      WHERE p.device_id = ${deviceId} AND p.state = 'superseded' AND p.uuid = ANY(${asked}::text[])) q
+      WHERE p.device_id = ${deviceId} AND p.state = 'superseded' AND p.uuid = ANY(${openIds}::text[])) q
     CROSS JOIN LATERAL (SELECT n.id, n.state FROM tasks n WHERE n.session_key = q.session_key AND n.sent_at IS NOT NULL
       ORDER BY n.sent_at DESC, n.seq DESC LIMIT 1) t
     WHERE t.state = 'cancelled'`;

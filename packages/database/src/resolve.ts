@@ -59,18 +59,18 @@ export async function resolveSession(
     WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
   if (alias?.session_key === key ? !rename : current.aliases >= maxAliases) return { key };
   const previousId = formatSessionId({ deviceId, agentType: current.agent_type, nativeId: current.native_id });
-  const [known] =
+  const [existing] =
     alias && alias.session_key !== key
       ? [{ key: alias.session_key }]
       : await db.sql.query<{ key: string }>`
           SELECT key FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${name}`;
-  if (known) {
+  if (existing) {
     const moving = await db.sql.query<{ instruction: string }>`
       SELECT instruction FROM tasks WHERE session_key = ${key} AND state IN ${underWay} ORDER BY seq`;
-    await merge(db, key, known.key, moving.length > 0);
-    await addAlias(db, deviceId, current.agent_type, current.native_id, known.key);
-    if (current.deleted) await eraseSession(db, known.key);
-    return { key: known.key, previousId, mergedKey: key, instructions: moving.map((row) => row.instruction) };
+    await merge(db, key, existing.key, moving.length > 0);
+    await addAlias(db, deviceId, current.agent_type, current.native_id, existing.key);
+    if (current.deleted) await eraseSession(db, existing.key);
+    return { key: existing.key, previousId, mergedKey: key, instructions: moving.map((row) => row.instruction) };
   }
   await removeTombstone(db, deviceId, current.agent_type, name);
   await db.sql.execute`

@@ -86,8 +86,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** @throws InvalidRule */
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known) return known;
+  const cached = formats.get(zone);
+  if (cached) return cached;
   // An offset is not a zone: its clock never changes.
   if (!/^[A-Za-z]/.test(zone)) throw new InvalidRule('The zone must be a name such as Europe/Paris.');
   try {

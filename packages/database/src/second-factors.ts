@@ -21,8 +21,8 @@ export async function sealedFactor(db: WithModels, userId: string): Promise<Seal
 }
 
 /** Replaces the recovery codes by the remaining ones; false if another request changed them first. */
-export async function useRecoveryCode(db: WithModels, known: SealedFactor, backupCodes: string): Promise<boolean> {
-  return (await db.models.secondFactor.updateMany({ where: { ...known }, data: { backupCodes } })).count > 0;
+export async function useRecoveryCode(db: WithModels, previous: SealedFactor, backupCodes: string): Promise<boolean> {
+  return (await db.models.secondFactor.updateMany({ where: { ...previous }, data: { backupCodes } })).count > 0;
 }
 
 /**
@@ -88,8 +88,8 @@ export async function factorsSealedOtherwise(db: WithModels, prefix: string, aft
 /** Replaces the sealed parts, unless they changed since they were read. */
 export async function resealFactor(
   db: WithModels,
-  known: SealedFactor,
+  previous: SealedFactor,
   fresh: Omit<SealedFactor, 'id'>,
 ): Promise<void> {
-  await db.models.secondFactor.updateMany({ where: { ...known }, data: fresh });
+  await db.models.secondFactor.updateMany({ where: { ...previous }, data: fresh });
 }

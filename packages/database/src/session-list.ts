@@ -52,16 +52,16 @@ export interface Listing {
 }
 
 /** A page that a person requests. */
-export interface AskedPage {
+export interface SessionPageQuery {
   readonly ownerId: string;
   readonly page: SessionPage;
 }
 
 /** Pages of many people, as `listSessions`: pages without a filter in one statement, filtered pages one by one. */
-export async function listPages(db: Db, asked: readonly AskedPage[]): Promise<Map<AskedPage, Listing>> {
-  const plain = asked.filter(({ page }) => isPlain(page));
-  const filtered = asked.filter(({ page }) => !isPlain(page));
-  const found = new Map<AskedPage, Listing>(plain.map((one) => [one, { sessions: [] }]));
+export async function listPages(db: Db, queries: readonly SessionPageQuery[]): Promise<Map<SessionPageQuery, Listing>> {
+  const plain = queries.filter(({ page }) => isPlain(page));
+  const filtered = queries.filter(({ page }) => !isPlain(page));
+  const found = new Map<SessionPageQuery, Listing>(plain.map((one) => [one, { sessions: [] }]));
   await Promise.all([
     readPlain(db, plain, found),
     ...filtered.map(async (one) => found.set(one, await listSessions(db, one.ownerId, one.page))),
@@ -73,9 +73,13 @@ export async function listPages(db: Db, asked: readonly AskedPage[]): Promise<Ma
 const isPlain = ({ limit: _limit, after: _after, archived, ...filter }: SessionPage) =>
   archived !== 'all' && Object.values(filter).every((value) => value === undefined);
 
-async function readPlain(db: Db, asked: readonly AskedPage[], found: Map<AskedPage, Listing>): Promise<void> {
-  if (asked.length === 0) return;
-  const texts = (of: (one: AskedPage) => string) => sql.texts(asked.map(of));
+async function readPlain(
+  db: Db,
+  queries: readonly SessionPageQuery[],
+  found: Map<SessionPageQuery, Listing>,
+): Promise<void> {
+  if (queries.length === 0) return;
+  const texts = (of: (one: SessionPageQuery) => string) => sql.texts(queries.map(of));
   const pages = sql`(SELECT w.n, p.* FROM unnest(${texts(({ ownerId }) => ownerId)}, ${texts(({ page }) => page.archived)},
       ${texts(({ page }) => String(page.limit + 1))}, ${texts(({ page }) => page.after?.updatedAt.toISOString() ?? 'infinity')},
       ${texts(({ page }) => page.after?.key ?? '')}) WITH ORDINALITY AS w (owner_id, archived, most, before, before_key, n)
@@ -83,7 +87,7 @@ async function readPlain(db: Db, asked: readonly AskedPage[], found: Map<AskedPa
       AND (s.updated_at, s.key) < (w.before::timestamptz, w.before_key) ${newestFirst} LIMIT w.most::int) p)`;
   const rows = await db.sql.query<ListedSession & { n: number }>`
     SELECT n::int AS n, key, session AS json FROM (${sessionsOf(pages, sql`s.n, s.updated_at,`)}) listed ORDER BY n, updated_at DESC, key DESC`;
-  for (const { n, ...row } of rows) found.get(asked[n - 1]!)!.sessions.push(row);
+  for (const { n, ...row } of rows) found.get(queries[n - 1]!)!.sessions.push(row);
 }
 
 /** A page of the owner's sessions. */

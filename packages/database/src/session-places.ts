@@ -33,10 +33,10 @@ interface Row {
 }
 
 /** Skips missing, deleted and other people's sessions, and texts that are not session ids. */
-export async function findPlaces(db: Db, asked: readonly NamedSession[]): Promise<Map<NamedSession, SessionPlace>> {
+export async function findPlaces(db: Db, sessions: readonly NamedSession[]): Promise<Map<NamedSession, SessionPlace>> {
   const found = new Map<NamedSession, SessionPlace>();
-  await findBy(isName, db, asked, found);
-  const missing = asked.filter((one) => !found.has(one));
+  await findBy(isName, db, sessions, found);
+  const missing = sessions.filter((one) => !found.has(one));
   await findBy(isAlias, db, missing, found);
   return found;
 }
@@ -47,13 +47,13 @@ const isAlias = sql`key = (SELECT session_key FROM session_aliases b
 
 /** Each is looked up by itself, so that an index is the only way, with statistics and without. */
 async function findBy(
-  isAsked: Sql,
+  condition: Sql,
   db: Db,
-  asked: readonly NamedSession[],
+  sessions: readonly NamedSession[],
   found: Map<NamedSession, SessionPlace>,
 ): Promise<void> {
   // PostgreSQL refuses U+0000, and would refuse it for all.
-  const named = asked.flatMap((one) => {
+  const named = sessions.flatMap((one) => {
     const id = `${one.ownerId}${one.sessionId}`.includes('\0') ? undefined : parseSessionId(one.sessionId);
     return id ? [{ one, id }] : [];
   });
@@ -65,7 +65,7 @@ async function findBy(
       WITH ORDINALITY AS a (owner_id, device_id, agent_type, native_id, n)
     CROSS JOIN LATERAL (
       SELECT device_id, agent_type, native_id, placeholder, project_path, last_message
-      FROM sessions WHERE ${isAsked} AND owner_id = a.owner_id AND deleted_at IS NULL LIMIT 1) s`;
+      FROM sessions WHERE ${condition} AND owner_id = a.owner_id AND deleted_at IS NULL LIMIT 1) s`;
   for (const { n, device_id: deviceId, agent_type: agentType, native_id: nativeId, ...row } of rows) {
     found.set(named[n - 1]!.one, {
       deviceId,

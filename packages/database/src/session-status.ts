@@ -12,7 +12,7 @@ import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /** The outcome of a task as its session shows it. */
-export interface Shown {
+export interface ShownOutcome {
   status: 'active' | 'idle' | 'failed' | 'waiting';
   /** The question, as JSON. */
   prompt: string | null;
@@ -141,7 +141,7 @@ const words = (text: string | Sql) =>
  * The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: for the two
  * asks that show an outcome.
  */
-export function settleSessions(name: AskName, shown?: Shown): Sql {
+export function settleSessions(name: AskName, shown?: ShownOutcome): Sql {
   const ask: Ask = asks[name];
   const set = [sql`updated_at = now()`];
   if (ask.status) set.push(sql`status = ${ask.status}`);
@@ -199,7 +199,7 @@ export async function releaseQueue(db: Db, key: string): Promise<void> {
 }
 
 /** Another question is open: no message accepted before it answers it. */
-export async function settleAsked(db: Db, key: string, prompt: string): Promise<void> {
+export async function setSessionPrompt(db: Db, key: string, prompt: string): Promise<void> {
   await db.sql.execute`
     UPDATE sessions s SET prompt = COALESCE(s.prompt, ${prompt}::jsonb), updated_at = now(), news_at = now(),
       status = CASE WHEN ${someUnderWay} THEN s.status ELSE 'waiting' END,
@@ -208,7 +208,7 @@ export async function settleAsked(db: Db, key: string, prompt: string): Promise<
 }
 
 /** The daemon closed questions of these sessions: sessions that waited only for these are now `status`. */
-export async function settleUnasked(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
+export async function clearSessionPrompts(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
   if (keys.length === 0) return;
   const remains = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;
   await db.sql.execute`

@@ -36,15 +36,15 @@ const projectOf = (path: string) => path.replace(/(?<=.)\/+$/, '');
  */
 export async function saveSlashCommandSets(db: Db, deviceId: string, sets: readonly SlashCommandSet[]): Promise<void> {
   const byProject = new Map(sets.map(({ project, commands }) => [projectOf(project), commands]));
-  const asked = JSON.stringify([...byProject].map(([project, commands]) => ({ project, commands })));
+  const reported = JSON.stringify([...byProject].map(([project, commands]) => ({ project, commands })));
   await db.sql.execute`
-    WITH asked AS (
-      SELECT * FROM jsonb_to_recordset(${asked}::jsonb) AS a(project text, commands jsonb)
+    WITH reported AS (
+      SELECT * FROM jsonb_to_recordset(${reported}::jsonb) AS a(project text, commands jsonb)
     ), gone AS (
-      DELETE FROM slash_command_sets WHERE device_id = ${deviceId} AND project NOT IN (SELECT project FROM asked)
+      DELETE FROM slash_command_sets WHERE device_id = ${deviceId} AND project NOT IN (SELECT project FROM reported)
     )
     INSERT INTO slash_command_sets AS c (device_id, project, commands)
-    SELECT d.id, asked.project, asked.commands FROM asked JOIN devices d ON d.id = ${deviceId} AND d.removed_at IS NULL
+    SELECT d.id, reported.project, reported.commands FROM reported JOIN devices d ON d.id = ${deviceId} AND d.removed_at IS NULL
     ON CONFLICT (device_id, project) DO UPDATE SET commands = excluded.commands, reported_at = now()
     WHERE c.commands <> excluded.commands OR c.reported_at < now() - interval '1 day'`;
 }

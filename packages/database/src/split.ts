@@ -35,7 +35,7 @@ export interface SplitContext {
   notify: 'all' | 'off' | undefined;
 }
 
-export interface Verdict {
+export interface NotificationPlan {
   /** Undefined: it is sent. */
   suppressed?: string | undefined;
   reason?: string | undefined;
@@ -65,7 +65,7 @@ export async function splitNotification(
   db: Whole,
   notification: { id: string; userId: string; cause: NotificationCause },
   ttlMs: number,
-  judge: (address: SplitAddress, context: SplitContext) => Verdict,
+  judge: (address: SplitAddress, context: SplitContext) => NotificationPlan,
 ): Promise<{ waitsMs: readonly number[] } | undefined> {
   return db.sql.transaction(async (tx) => {
     const rows = await readAddresses(tx, notification);
@@ -127,7 +127,7 @@ interface Planned {
   id: string;
   subscriptionId: string;
   after: string | null;
-  verdict: Verdict;
+  verdict: NotificationPlan;
 }
 
 async function insert(

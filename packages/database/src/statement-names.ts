@@ -11,8 +11,8 @@
 export function statementNames(limit = 500): (statement: { sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
-    const known = names.get(sql);
-    if (known !== undefined) return known;
+    const cached = names.get(sql);
+    if (cached !== undefined) return cached;
     if (names.size >= limit) return '';
     const name = `statement-${names.size + 1}`;
     names.set(sql, name);

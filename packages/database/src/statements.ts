@@ -80,12 +80,12 @@ export function statementsNamedBy(nameOf: (statement: { sql: string }) => string
       const whole = statement instanceof Sql ? statement : new Sql(statement, values);
       return { text: whole.text, name: nameOf({ sql: whole.text }), values: [...whole.values], types };
     }
-    let known = plain.get(statement);
-    if (known === undefined) {
+    let cached = plain.get(statement);
+    if (cached === undefined) {
       const { text } = new Sql(statement, values);
-      plain.set(statement, (known = { text, name: nameOf({ sql: text }) }));
+      plain.set(statement, (cached = { text, name: nameOf({ sql: text }) }));
     }
-    return { ...known, values, types };
+    return { ...cached, values, types };
   };
 }
 

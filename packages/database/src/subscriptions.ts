@@ -123,15 +123,15 @@ export async function saveSubscription(
       SELECT id, login, address_hash = ANY(${[...given.addressHashes]}::text[]) AS same,
         COALESCE(installation = ${given.installation ?? null} AND kind = ${given.kind}, false) AS installed
       FROM subscriptions WHERE user_id = ${userId}`;
-    const known = rows.find(({ same }) => same) ?? rows.find(({ installed }) => installed);
+    const existing = rows.find(({ same }) => same) ?? rows.find(({ installed }) => installed);
     const replaces = rows.some(({ same, installed, login }) => installed && !same && login !== (given.login ?? null));
     const notice = given.notice ?? (replaces ? removalNotice : undefined);
     // The address itself is as old as its notice, and does not get it.
-    const noticed = notice !== undefined && (known !== undefined || rows.length < maxSubscriptions);
+    const noticed = notice !== undefined && (existing !== undefined || rows.length < maxSubscriptions);
     if (noticed) await addAccountNotice(tx, userId, notice);
-    for (const { id } of rows.filter(({ id, installed }) => installed && id !== known?.id))
+    for (const { id } of rows.filter(({ id, installed }) => installed && id !== existing?.id))
       await remove(tx, userId, id);
-    if (known) {
+    if (existing) {
       await tx.sql.execute`
         UPDATE subscriptions SET address_hash = ${given.addressHashes[0]!}, sealed = ${given.sealed}, label = ${given.label},
           address = ${given.address}, levels = ${levels}::jsonb, installation = ${given.installation ?? null}, group_name = ${given.group},
@@ -139,8 +139,8 @@ export async function saveSubscription(
           login = ${given.login ?? null}, client = ${given.client ?? null}, chain = ${given.chain ?? null}, typed_in = ${given.typedIn ?? null},
           paused = false, reason = NULL, failing_since = NULL,
           verified = (verified AND address_hash = ANY(${[...given.addressHashes]}::text[])) OR ${given.verified}
-        WHERE id = ${known.id}`;
-      return { id: known.id, added: false, noticed };
+        WHERE id = ${existing.id}`;
+      return { id: existing.id, added: false, noticed };
     }
     if (rows.length >= maxSubscriptions) return undefined;
     const id = newUlid();

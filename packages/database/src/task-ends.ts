@@ -8,7 +8,7 @@ import { dropAutomatic } from './continuations.ts';
 import { move } from './move.ts';
 import { isNamed, openBeside, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
-import type { Ending, MoveName } from './task-moves.ts';
+import type { MoveName, TaskOutcome } from './task-moves.ts';
 import { isDue, isOverdue, isWithDaemon, underWay } from './task-states.ts';
 import { sql } from './sql.ts';
 import { type Db, type Transactions, inOneStatement } from './transaction.ts';
@@ -51,7 +51,7 @@ const moves = {
 } as const satisfies Record<Outcome['kind'], { first: MoveName; later: MoveName }>;
 
 /** `isAnswered`: the question in this outcome has its answer already, which is sent next. */
-function endingOf(outcome: Outcome, isAnswered: boolean): Omit<Ending, 'note'> {
+function endingOf(outcome: Outcome, isAnswered: boolean): Omit<TaskOutcome, 'note'> {
   const none = { result: null, code: null, error: null, keepsInstruction: false };
   if (outcome.kind === 'failed') {
     const error = cutText(outcome.error, limits.messageBytes) || null;
@@ -87,16 +87,17 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   }>`SELECT t.state, t.session_key, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.kind <> 'steer'`;
   if (!task || task.erased) return 'late';
-  const asked = outcome.kind === 'waiting' ? outcome : undefined;
-  const known = asked?.prompt.id === undefined ? undefined : await readPrompt(db, task.session_key, asked.prompt.id);
-  const ending = endingOf(outcome, known?.state === 'answered');
+  const waiting = outcome.kind === 'waiting' ? outcome : undefined;
+  const stored =
+    waiting?.prompt.id === undefined ? undefined : await readPrompt(db, task.session_key, waiting.prompt.id);
+  const ending = endingOf(outcome, stored?.state === 'answered');
   const go = async (name: MoveName, noted: string | null) => {
     const [moved] = await move(db, name, sql`t.id = ${taskId}`, { ...ending, note: noted });
-    if (!asked || !moved || !isNamed(asked.prompt)) return;
+    if (!waiting || !moved || !isNamed(waiting.prompt)) return;
     const { sessionKey: key, shown } = moved;
-    if (shown) await openPrompt(db, key, { prompt: asked.prompt, taskId }, asked.alone ?? true);
+    if (shown) await openPrompt(db, key, { prompt: waiting.prompt, taskId }, waiting.alone ?? true);
     // An answer to the question before it is on its way, and the daemon will refuse it.
-    else if (asked.alone === false) await openBeside(db, key, asked.prompt);
+    else if (waiting.alone === false) await openBeside(db, key, waiting.prompt);
   };
   if (task.state === 'sent' || task.state === 'running') {
     const isMissed = outcome.kind === 'failed' && outcome.code === 'PROMPT_SUPERSEDED';
@@ -107,7 +108,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   const resultText = ending.result ?? ending.error ?? '';
   const isLost = task.error_code === 'TASK_LOST';
   // The agent can ask the same text again: a daemon that names its questions sends another id.
-  const asksAgain = asked?.alone === false && !known;
+  const asksAgain = waiting?.alone === false && !stored;
   // The history has the instruction: it was delivered after all.
   if (task.state === 'unknown' && note === notes.history) {
     await go('find', note);
@@ -167,9 +168,9 @@ export async function settleTask(
  * Whether this text is known; of a known text the relay might have kept only the beginning. Ignores trailing white
  * space.
  */
-function isRepeated(known: string | null, resultText: string): boolean {
-  if (!known) return false;
-  return known.trimEnd() === resultText.trimEnd() || (known.length >= 1024 && resultText.startsWith(known));
+function isRepeated(stored: string | null, resultText: string): boolean {
+  if (!stored) return false;
+  return stored.trimEnd() === resultText.trimEnd() || (stored.length >= 1024 && resultText.startsWith(stored));
 }
 
 /** A finished task whose outcome the daemon's history can complete. */

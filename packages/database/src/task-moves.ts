@@ -2,7 +2,7 @@
  * The moves of a task (rules, 2.2): this table is the state machine, and `move` the only way along it. docs/states.md is drawn from it.
  */
 import { type TaskErrorCode, type TaskState, taskErrors } from '@relay/protocol';
-import type { AskName, Shown } from './session-status.ts';
+import type { AskName, ShownOutcome } from './session-status.ts';
 import { type Sql, sql } from './sql.ts';
 
 /**
@@ -34,15 +34,15 @@ export interface Move {
 }
 
 /**
- * In SQL: `said` wipes the instruction too, unless the outcome lacks a text: then the history search needs it (see
- * `Ending`).
+ * In SQL: `finished` wipes the instruction too, unless the outcome lacks a text: then the history search needs it (see
+ * `TaskOutcome`).
  */
 const writes = {
   nothing: [],
   sent: [sql`sent_at = now()`],
   // Its fence stays: it identifies the claim that was given back.
   unsent: [sql`sent_at = NULL`],
-  said: [sql`finished_at = now(), images = NULL, answer = NULL`],
+  finished: [sql`finished_at = now(), images = NULL, answer = NULL`],
   ended: [sql`finished_at = now(), images = NULL, instruction = '', answer = NULL`],
   expired: [sql`finished_at = t.expires_at, images = NULL, instruction = '', answer = NULL`],
   erased: [
@@ -101,7 +101,7 @@ export const taskMoves = {
   complete: {
     from: delivered,
     to: 'completed',
-    writes: 'said',
+    writes: 'finished',
     session: 'end',
     steers: 'land',
     strands: true,
@@ -111,7 +111,7 @@ export const taskMoves = {
   fail: {
     from: delivered,
     to: 'failed',
-    writes: 'said',
+    writes: 'finished',
     session: 'end',
     steers: 'land',
     strands: true,
@@ -121,7 +121,7 @@ export const taskMoves = {
   ask: {
     from: delivered,
     to: 'waiting',
-    writes: 'said',
+    writes: 'finished',
     session: 'end',
     steers: 'land',
     strands: true,
@@ -131,7 +131,7 @@ export const taskMoves = {
   miss: {
     from: delivered,
     to: 'failed',
-    writes: 'said',
+    writes: 'finished',
     session: 'miss',
     questions: 'failed',
     steers: 'land',
@@ -141,7 +141,7 @@ export const taskMoves = {
   completeLate: {
     from: settled,
     to: 'completed',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'over',
@@ -150,7 +150,7 @@ export const taskMoves = {
   failLate: {
     from: settled,
     to: 'failed',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'over',
@@ -159,7 +159,7 @@ export const taskMoves = {
   askLate: {
     from: settled,
     to: 'waiting',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'own',
@@ -168,7 +168,7 @@ export const taskMoves = {
   find: {
     from: ['unknown'],
     to: 'completed',
-    writes: 'said',
+    writes: 'finished',
     session: 'endLate',
     strands: true,
     questions: 'over',
@@ -304,8 +304,8 @@ export const taskMoves = {
 
 export type MoveName = keyof typeof taskMoves;
 
-/** An outcome as the daemon reports it; replaces the known one. For moves that write `said`. */
-export interface Ending {
+/** An outcome as the daemon reports it; replaces the known one. For moves that write `finished`. */
+export interface TaskOutcome {
   result: string | null;
   code: TaskErrorCode | null;
   error: string | null;
@@ -313,7 +313,7 @@ export interface Ending {
   note: string | null;
   /** Keeps the instruction: the search for the final text needs it. */
   keepsInstruction: boolean;
-  shown: Shown;
+  shown: ShownOutcome;
 }
 
 const quoted = (states: readonly TaskState[]) => sql.raw(states.map((state) => `'${state}'`).join(', '));

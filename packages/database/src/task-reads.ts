@@ -37,7 +37,7 @@ export async function findDeviceTask(
 }
 
 /** The facts of a task for searching its outcome in the daemon's history. */
-export interface AskedTask {
+export interface DeliveredTask {
   id: string;
   kind: TaskKind;
   sessionKey: string;
@@ -50,7 +50,7 @@ export interface AskedTask {
   /** '' once the task is over, except for a short while after a completion without a text. */
   instruction: string;
   /** Its result, as far as it is known; '' without one. */
-  said: string;
+  result: string;
   sentAtMs: number;
   /** The result of the previous task of the session; '' without one. */
   previous: string;
@@ -61,7 +61,7 @@ export interface AskedTask {
 }
 
 /** A task that was written to its daemon; undefined if it is missing or its session was deleted. */
-export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask | undefined> {
+export async function findDeliveredTask(db: Db, taskId: string): Promise<DeliveredTask | undefined> {
   const [row] = await db.sql.query<{
     kind: TaskKind;
     session_key: string;
@@ -70,7 +70,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
     ended: boolean;
     doubtful: boolean;
     instruction: string;
-    said: string;
+    result: string;
     sent_at: Date;
     previous: string | null;
     previous_ended_at: Date | null;
@@ -78,7 +78,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
   }>`
     SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ${underWay} AS ended,
       COALESCE(t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'), false) AS doubtful, t.instruction, t.sent_at,
-      COALESCE(t.result, '') AS said,
+      COALESCE(t.result, '') AS result,
       before.result AS previous, before.finished_at AS previous_ended_at,
       (SELECT array_agg(i.id) FROM tasks i WHERE i.session_key = t.session_key AND i.into_task = t.id AND i.kind = 'steer') AS steers
     FROM tasks t JOIN sessions s ON s.key = t.session_key
@@ -96,7 +96,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       ended: row.ended,
       doubtful: row.doubtful,
       instruction: row.instruction,
-      said: row.said,
+      result: row.result,
       sentAtMs: row.sent_at.getTime(),
       previous: row.previous ?? '',
       steers: (row.steers ?? []).map(userItemUuid),

@@ -7,14 +7,14 @@ import { move } from './move.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-export interface Mark {
+export interface TimelineMark {
   value: number;
   /** When it was raised, by the clock of the database, in ms since 1970. */
   atMs: number;
 }
 
 /** Raises the number above its old value and above `atLeast`. One statement. */
-export async function raiseMark(db: Db, atLeast = 0): Promise<Mark> {
+export async function raiseMark(db: Db, atLeast = 0): Promise<TimelineMark> {
   const [row] = await db.sql.query<{ value: bigint; raised_at: Date }>`
     INSERT INTO timeline AS t (id, value, raised_at) VALUES (1, ${atLeast}::bigint + 1, now())
     ON CONFLICT (id) DO UPDATE SET value = GREATEST(t.value, ${atLeast}::bigint) + 1, raised_at = now()

@@ -12,9 +12,9 @@ export async function watchSession(
   max = Infinity,
 ): Promise<'first' | 'known' | 'full'> {
   await oneAtATime(tx, 'watches', userId);
-  const [state] = await tx.sql.query<{ known: boolean; count: number }>`
-    SELECT COALESCE(bool_or(session_key = ${key}), false) AS known, count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
-  if (state?.known) return 'known';
+  const [state] = await tx.sql.query<{ watched: boolean; count: number }>`
+    SELECT COALESCE(bool_or(session_key = ${key}), false) AS watched, count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
+  if (state?.watched) return 'known';
   if ((state?.count ?? 0) >= max) return 'full';
   await tx.sql.execute`
     INSERT INTO watched_sessions (user_id, session_key) VALUES (${userId}, ${key}) ON CONFLICT DO NOTHING`;

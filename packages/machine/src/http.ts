@@ -7,7 +7,7 @@ import { request as secureRequest } from 'node:https';
 import { proxyAgentFor } from '@relay/protocol/proxy';
 import { Failure, reasonOf, systemCode } from './failure.ts';
 
-export interface Exchange {
+export interface HttpExchange {
   method?: string;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | Uint8Array | undefined;
@@ -32,7 +32,7 @@ const bodiless = new Set([204, 205, 304]);
 /** Resolves with the whole answer, for every status. Rejects with the system's error, or with a sentence, if no answer arrives. */
 export function exchange(
   url: string,
-  { method = 'GET', headers, body, timeoutMs, maxBytes = defaultMaxBytes, signal }: Exchange = {},
+  { method = 'GET', headers, body, timeoutMs, maxBytes = defaultMaxBytes, signal }: HttpExchange = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? secureRequest : plainRequest;

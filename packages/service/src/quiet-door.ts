@@ -88,9 +88,9 @@ export function createQuietDoor({ tickets, quietMs }: QuietDoorOptions): QuietDo
       duplex.on('error', ignore);
       asking += 1;
       tickets.take(keyOf(ticket)).then(
-        (known) => {
+        (redeemed) => {
           asking -= 1;
-          if (known !== undefined) welcome(request, duplex);
+          if (redeemed !== undefined) welcome(request, duplex);
           else {
             duplex.off('error', ignore);
             next();

@@ -3,7 +3,7 @@
  * themselves. Above its bounds it asks the socket to pause.
  */
 
-export type Inbound =
+export type InboxEntry =
   | { readonly kind: 'text'; readonly text: string }
   /** As it came: off the heap until its turn. */
   | { readonly kind: 'long'; readonly bytes: Buffer }
@@ -15,9 +15,9 @@ interface InboxOwner {
    * Never throws and never rejects. The next frame waits for the returned promise; undefined means that the frame is
    * done.
    */
-  handle(frame: Inbound): Promise<void> | undefined;
+  handle(frame: InboxEntry): Promise<void> | undefined;
   /** Whether `frame` is handled while `current`, which came before it, still takes its time. */
-  mayPass(frame: Inbound, current: Inbound): boolean;
+  mayPass(frame: InboxEntry, current: InboxEntry): boolean;
   /** Pauses reading; frames that were read already can still arrive. */
   full(): void;
   room(): void;
@@ -32,14 +32,14 @@ export class Inbox {
   readonly #owner: InboxOwner;
   readonly #bounds: Bounds;
   /** Made when something waits: most frames are handled as they come, and most sockets are silent. */
-  #queue: { frame: Inbound; bytes: number }[] | undefined;
+  #queue: { frame: InboxEntry; bytes: number }[] | undefined;
   #bytes = 0;
   #full = false;
   /** 'held' until `open`: the server must hold the socket before the first frame is handled. */
   #state: 'held' | 'idle' | 'busy' = 'held';
   #onEnd: (() => void) | undefined;
   /** The slow frame. */
-  #current: Inbound | undefined;
+  #current: InboxEntry | undefined;
   /** Pending while a frame that overtakes it is handled. */
   #passing: Promise<void> | undefined;
 
@@ -54,7 +54,7 @@ export class Inbox {
     this.#run();
   }
 
-  push(frame: Inbound, bytes: number): void {
+  push(frame: InboxEntry, bytes: number): void {
     if (this.#state === 'idle') {
       this.#state = 'busy';
       if (this.#isDone(frame)) this.#goOn();
@@ -102,7 +102,7 @@ export class Inbox {
   }
 
   /** False: it goes on by itself when the frame has been handled. */
-  #isDone(frame: Inbound): boolean {
+  #isDone(frame: InboxEntry): boolean {
     const busy = this.#owner.handle(frame);
     if (!busy) return true;
     this.#current = frame;
@@ -119,7 +119,7 @@ export class Inbox {
    * Handles the frames that can overtake `current`, in their order. Pings keep their place: their pong confirms all
    * frames before them.
    */
-  #letPass(current: Inbound): void {
+  #letPass(current: InboxEntry): void {
     for (;;) {
       const at = this.#queue?.findIndex(({ frame }) => frame.kind !== 'ping') ?? -1;
       const next = this.#queue?.[at];

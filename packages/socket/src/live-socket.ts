@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { type Inbound, Inbox } from './inbox.ts';
+import { Inbox, type InboxEntry } from './inbox.ts';
 import type { SocketLimits } from './limits.ts';
 import { type LongFrames, longBytes } from './long-frames.ts';
 import { Outbox } from './outbox.ts';
@@ -52,7 +52,7 @@ export class LiveSocket implements Socket {
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   #lastInboundAt: number;
-  #said: CloseCode | undefined;
+  #localClose: CloseCode | undefined;
   /** This side sent its close frame and still handles the peer's frames until the peer answers. */
   #leaving = false;
   #cause: Error | undefined;
@@ -87,7 +87,7 @@ export class LiveSocket implements Socket {
 
   get state(): 'live' | 'closing' | 'closed' {
     if (this.#closed) return 'closed';
-    return !this.#said && this.#ws.readyState === this.#ws.OPEN ? 'live' : 'closing';
+    return !this.#localClose && this.#ws.readyState === this.#ws.OPEN ? 'live' : 'closing';
   }
 
   get unsentBytes(): number {
@@ -132,7 +132,7 @@ export class LiveSocket implements Socket {
 
   terminate(): void {
     this.#leaving = false;
-    if (this.state === 'live') this.#said = { code: abnormal, reason: '' };
+    if (this.state === 'live') this.#localClose = { code: abnormal, reason: '' };
     this.#inbox.clear();
     this.#outbox.close('drop');
     this.#passOn();
@@ -173,7 +173,7 @@ export class LiveSocket implements Socket {
   }
 
   /** Called by the inbox. */
-  handle(frame: Inbound): Promise<void> | undefined {
+  handle(frame: InboxEntry): Promise<void> | undefined {
     try {
       if (frame.kind === 'ping') this.#pong(frame.payload);
       else if (frame.kind === 'long') return this.#handleLong(frame.bytes);
@@ -189,7 +189,7 @@ export class LiveSocket implements Socket {
   }
 
   /** Called by the inbox. */
-  mayPass(frame: Inbound, current: Inbound): boolean {
+  mayPass(frame: InboxEntry, current: InboxEntry): boolean {
     return this.#handlers.passes?.(headOf(frame), headOf(current)) ?? false;
   }
 
@@ -215,7 +215,7 @@ export class LiveSocket implements Socket {
   }
 
   received(data: RawData, isBinary: boolean): void {
-    if (this.#said && !this.#leaving) return;
+    if (this.#localClose && !this.#leaving) return;
     const bytes = data as Buffer;
     this.#inbox.push(inboundOf(bytes, isBinary), isBinary ? 0 : bytes.length);
   }
@@ -255,10 +255,10 @@ export class LiveSocket implements Socket {
 
   ended(code: number, reason: string): void {
     this.#closed = true;
-    this.#answered = this.#said?.code === code && code !== abnormal;
+    this.#answered = this.#localClose?.code === code && code !== abnormal;
     this.#outbox.close('drop');
     const clean = code !== abnormal;
-    const first = this.#said ?? violationOf(this.#cause) ?? { code, reason };
+    const first = this.#localClose ?? violationOf(this.#cause) ?? { code, reason };
     const close: SocketClose = { code: first.code, reason: first.reason, clean };
     this.#inbox.end(() => {
       try {
@@ -298,7 +298,7 @@ export class LiveSocket implements Socket {
   }
 
   #sayGoodbye(close: CloseCode, rest: 'write' | 'drop'): void {
-    this.#said = close;
+    this.#localClose = close;
     this.#outbox.close(rest);
     this.#ws.close(close.code, cut(close.reason));
     this.#passOn();
@@ -311,7 +311,7 @@ export class LiveSocket implements Socket {
   }
 }
 
-function inboundOf(bytes: Buffer, isBinary: boolean): Inbound {
+function inboundOf(bytes: Buffer, isBinary: boolean): InboxEntry {
   if (isBinary) return { kind: 'binary' };
   return bytes.length > longBytes ? { kind: 'long', bytes } : { kind: 'text', text: bytes.toString() };
 }
@@ -319,7 +319,7 @@ function inboundOf(bytes: Buffer, isBinary: boolean): Inbound {
 const headCharacters = 64;
 
 /** The beginning of a text; '' of anything else. */
-function headOf(frame: Inbound): string {
+function headOf(frame: InboxEntry): string {
   if (frame.kind === 'text') return frame.text.slice(0, headCharacters);
   return frame.kind === 'long' ? frame.bytes.toString('latin1', 0, headCharacters) : '';
 }

@@ -33,7 +33,7 @@ function failureOf(error: unknown): string {
 export function measured<T extends object>(target: T, options: MeasuredOptions<T>): T {
   const histogram = options.metrics.histogram(options.name, options.help, ['operation', 'outcome'], buckets);
   const outcomes: readonly string[] = options.outcomes ?? [];
-  const known = new WeakMap<object, unknown>();
+  const wrappers = new WeakMap<object, unknown>();
 
   const measure = (operation: string, call: (...args: unknown[]) => unknown) =>
     function (...args: unknown[]): unknown {
@@ -62,8 +62,8 @@ export function measured<T extends object>(target: T, options: MeasuredOptions<T
       const value: unknown = Reflect.get(target, property, target);
       if (typeof property !== 'string' || typeof value !== 'function') return value;
       // One function per method, so that it is the same one whenever it is read, and another one after the method was replaced.
-      let wrapped = known.get(value);
-      if (!wrapped) known.set(value, (wrapped = measure(property, value as (...args: unknown[]) => unknown)));
+      let wrapped = wrappers.get(value);
+      if (!wrapped) wrappers.set(value, (wrapped = measure(property, value as (...args: unknown[]) => unknown)));
       return wrapped;
     },
   });

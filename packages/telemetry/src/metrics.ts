@@ -42,7 +42,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-interface Known {
+interface RegisteredMetric {
   readonly shape: string;
   readonly metric: unknown;
 }
@@ -52,15 +52,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
   registry.setDefaultLabels({ instance: options.instance });
   // Ten milliseconds, the default, wake an idle process a hundred times a second, which costs it half a percent of a core.
   if (options.processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
-  const known = new Map<string, Known>();
+  const registered = new Map<string, RegisteredMetric>();
 
   function once<M>(kind: string, name: string, labels: readonly string[], make: () => M): M {
     const shape = `${kind}(${[...labels].sort().join(',')})`;
-    const before = known.get(name);
+    const before = registered.get(name);
     if (before && before.shape !== shape) throw new TypeError(`the metric ${name} is ${before.shape}, not ${shape}`);
     if (before) return before.metric as M;
     const metric = make();
-    known.set(name, { shape, metric });
+    registered.set(name, { shape, metric });
     return metric;
   }
 

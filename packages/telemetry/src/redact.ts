@@ -18,7 +18,7 @@ const secretName =
   /(token|secret|password|passwd|passphrase|apikey|privatekey|cookie|authorization|credential|ticket|jwt|bearer|tokenhash|devicecode|usercode|codeverifier|secwebsocketprotocol|databaseurl|redisurl|rawheaders|auth|p256dh)s?$/;
 
 /** Texts of people and agents (rules, 15.12) never reach the log. */
-const spokenName =
+const contentName =
   /^(content|message|instruction|output|result|prompt|lastmessage|lasttext|argsummary|images?|options|transcript)$/;
 
 const addressName = /(url|uri|href)(complete)?$/;
@@ -122,7 +122,7 @@ function isRequest(value: object): boolean {
 }
 
 function textView(text: string, name: string): string {
-  if (spokenName.test(name)) return `[${text.length} characters]`;
+  if (contentName.test(name)) return `[${text.length} characters]`;
   return addressName.test(name) ? safeUrl(text) : cutText(text);
 }
 

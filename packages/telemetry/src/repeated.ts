@@ -12,10 +12,10 @@ type FirstThenCounts = (kind: string, write: (repeated?: number) => void) => voi
 export function firstThenCounts(intervalMs: number): FirstThenCounts {
   const kinds = new Map<string, { count: number; write: (repeated?: number) => void }>();
   return (kind, write) => {
-    const known = kinds.get(kind);
-    if (known) {
-      known.count += 1;
-      known.write = write;
+    const existing = kinds.get(kind);
+    if (existing) {
+      existing.count += 1;
+      existing.write = write;
       return;
     }
     write();

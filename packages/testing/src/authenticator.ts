@@ -45,9 +45,9 @@ export class Authenticator {
 
   /** Adds a passkey for the person who is signed in. */
   async register(browser: Browser, name = 'Phone', conduct: Conduct = {}): Promise<Answer> {
-    const asked = await browser.send('GET', '/auth/passkey/generate-register-options');
-    if (asked.status !== 200) return asked;
-    const { challenge, rp } = asked.body as { challenge: string; rp: { id: string } };
+    const options = await browser.send('GET', '/auth/passkey/generate-register-options');
+    if (options.status !== 200) return options;
+    const { challenge, rp } = options.body as { challenge: string; rp: { id: string } };
     const client = this.#client(browser, 'webauthn.create', challenge, conduct);
     const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, this.id.length]), this.id, this.#cose]);
     const data = this.#data(rp.id, conduct.checksPerson ?? true, attested);
@@ -69,8 +69,8 @@ export class Authenticator {
 
   /** Signs its person in. `more`: further fields of the body. */
   async signIn(browser: Browser, conduct: Conduct = {}, more: object = {}): Promise<Answer> {
-    const asked = await browser.send('GET', '/auth/passkey/generate-authenticate-options');
-    const { challenge, rpId } = asked.body as { challenge: string; rpId: string };
+    const options = await browser.send('GET', '/auth/passkey/generate-authenticate-options');
+    const { challenge, rpId } = options.body as { challenge: string; rpId: string };
     const response = this.answer(browser, challenge, rpId, conduct);
     return browser.send('POST', '/auth/passkey/verify-authentication', { body: { response, ...more } });
   }

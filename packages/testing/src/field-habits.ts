@@ -15,7 +15,7 @@ export interface Habits {
   /** Its results have a trailing newline that the history lacks. */
   newlineResult?: boolean;
   /** Each text of a turn is an AGENT_RESPONSE, and all of them joined are the result. */
-  spokenTurns?: boolean;
+  textPerEvent?: boolean;
   /** WAIT_FOR_USER has the question in `context`, and neither `result` nor options. */
   questionInContext?: boolean;
   /** Reports send `is_active: false` for every session. */

@@ -47,7 +47,7 @@ export function createFieldTasks({ habits, sessions, send, activity, isConnected
   const say = (task: FieldTask, ...texts: string[]) => {
     for (const text of texts) {
       const { uuid, content, timestamp } = sessions.store(task.native, 'AGENT', text);
-      if (habits.spokenTurns) event(task, 'AGENT_RESPONSE', { uuid, content, timestamp });
+      if (habits.textPerEvent) event(task, 'AGENT_RESPONSE', { uuid, content, timestamp });
     }
   };
   const ended = (task: FieldTask, eventType: string, fields: Record<string, unknown>) => {

@@ -50,12 +50,12 @@ export type Need = keyof typeof needs;
 /** The one command that installs all of them on Debian 12 and newer. */
 export const installCommand = 'sudo scripts/install-test-programs.sh';
 
-const known = new Map<Need, boolean>();
+const cache = new Map<Need, boolean>();
 
 /** Whether a program is here. Looked up once per process. */
 export function isMet(need: Need): boolean {
-  let met = known.get(need);
-  if (met === undefined) known.set(need, (met = needs[need]()));
+  let met = cache.get(need);
+  if (met === undefined) cache.set(need, (met = needs[need]()));
   return met;
 }
 

@@ -108,8 +108,8 @@ export async function startSentinel({ downAfterMs = 1_000 } = {}): Promise<TestS
   );
   for (const sentinel of sentinels) {
     await until('the sentinels know each other', async () => {
-      const known = (await sentinel.command('SENTINEL', 'MASTER', 'relay')).split('\n');
-      const of = (name: string) => known[known.indexOf(name) + 1];
+      const reply = (await sentinel.command('SENTINEL', 'MASTER', 'relay')).split('\n');
+      const of = (name: string) => reply[reply.indexOf(name) + 1];
       return of('num-other-sentinels') === '2' && of('num-slaves') === '1';
     });
   }

@@ -8,7 +8,7 @@ import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
 import { type Gateway, createGateway, createProbes } from '@relay/gateway';
-import { type Part, type ServedDoor, openInstance } from '@relay/service/instance';
+import { type InstanceRole, type ServedDoor, openInstance } from '@relay/service/instance';
 import type { Metrics } from '@relay/telemetry';
 import { openTestBus } from './bus.ts';
 import { type TestIssuer, type TokenOptions, startIssuer } from './issuer.ts';
@@ -110,7 +110,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
   });
   const stops: (() => Promise<void>)[] = [];
   /** Besides the instance its backplane as it is: the instance has a view of it, which counts the calls. */
-  const open = async (role: Part, index: number) => {
+  const open = async (role: InstanceRole, index: number) => {
     const name = `${role}${index}`;
     const backplane = await bus.connect(name);
     const connect = async () => Promise.resolve(backplane);

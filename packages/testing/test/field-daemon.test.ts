@@ -18,7 +18,7 @@ describe('a daemon with habits of the field', () => {
   afterAll(() => relay.stop());
 
   it('does its tasks, and answers from the history of its sessions', async () => {
-    const daemon = await start({ spokenTurns: true });
+    const daemon = await start({ textPerEvent: true });
     const turn = await task(daemon);
     daemon.finish(turn, 'first', 'second');
     await app.next('session_update', (frame) => (frame.session as { status: string }).status === 'idle');

@@ -78,13 +78,13 @@ async function credentialOf(
   const token = header === undefined ? bearers[0]!.slice(bearerPrefix.length) : bearerFrom(header);
   if (token === undefined) throw new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <token>".');
   if (!isAcpToken(token)) return { principal: await verifyUserToken(token, deps.jwtVerifier) };
-  const known = await useAcpToken(deps.database, hashAcpToken(token));
-  if (!known)
+  const acpToken = await useAcpToken(deps.database, hashAcpToken(token));
+  if (!acpToken)
     throw new AuthError(
       'INVALID_TOKEN',
       'This token was revoked, or not used for 90 days. Make another one: relay acp-token.',
     );
-  const { id, userId, scopes, createdAt } = known;
+  const { id, userId, scopes, createdAt } = acpToken;
   const principal: UserPrincipal = {
     kind: 'user',
     ...{ userId, issuer: deps.config.publicUrl, subject: userId },
@@ -96,16 +96,16 @@ async function credentialOf(
     // It is valid as long as it is used, which is checked again while the connection lives.
     expiresAt: Number.MAX_SAFE_INTEGER,
   };
-  return { principal, token: known };
+  return { principal, token: acpToken };
 }
 
 /** Where a client finds who signs people in. */
 function withMetadata(error: unknown, publicUrl: string): RelayError {
-  const known = toRelayError(error);
-  if (known.status !== 401) return known;
-  const why = known.code === 'UNAUTHORIZED' ? '' : 'error="invalid_token", ';
+  const relayError = toRelayError(error);
+  if (relayError.status !== 401) return relayError;
+  const why = relayError.code === 'UNAUTHORIZED' ? '' : 'error="invalid_token", ';
   const metadata = `${publicUrl}/.well-known/oauth-protected-resource/acp`;
-  return known.withHeaders({ 'WWW-Authenticate': `Bearer ${why}resource_metadata="${metadata}"` });
+  return relayError.withHeaders({ 'WWW-Authenticate': `Bearer ${why}resource_metadata="${metadata}"` });
 }
 
 function cwdOf(text: string | null): string | undefined {

@@ -6,7 +6,7 @@ import { AuthError, type UserPrincipal } from '@relay/auth';
 import { type Following, type UserFrame, type UserFrames, follow } from '@relay/backplane';
 import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
 import { type Socket, type TokenBucket, type TokenBucketOptions, createTokenBucket } from '@relay/socket';
-import type { Delivery } from './delivery.ts';
+import type { FrameDelivery } from './delivery.ts';
 import { Expiry } from './expiry.ts';
 import type { Guest } from './guest.ts';
 
@@ -20,7 +20,7 @@ interface AppOptions {
   expiryToleranceMs: number;
   /** The rate limit of its frames. */
   frameRate: TokenBucketOptions;
-  prepare(frame: UserFrame): Delivery | undefined;
+  prepare(frame: UserFrame): FrameDelivery | undefined;
   /** A frame that was appended at this moment is on its way. */
   delivered(appendedAtMs: number): void;
   /** How a connection began: `fresh` had nothing to resume, `full` received every missed frame, `none` had to reload. */
@@ -73,7 +73,7 @@ export class AppConnection implements Guest {
   }
 
   #deliver(frame: UserFrame): void {
-    const delivery = this.#asked(this.#options.prepare(frame));
+    const delivery = this.#inRequestedForm(this.#options.prepare(frame));
     if (!delivery) return;
     const withOffsets = this.#options.since !== undefined;
     const droppable = delivery.kind === 'p' || delivery.kind === 'o' || delivery.kind === 't';
@@ -82,7 +82,7 @@ export class AppConnection implements Guest {
   }
 
   /** The frame in the form that this app asked for; undefined when it did not ask for it. */
-  #asked(delivery: Delivery | undefined): Delivery | undefined {
+  #inRequestedForm(delivery: FrameDelivery | undefined): FrameDelivery | undefined {
     const { since, wantsOutput, wantsTranscript } = this.#options;
     switch (delivery?.kind) {
       case 's':

@@ -12,22 +12,22 @@ import {
   shownText,
 } from '@relay/protocol';
 
-export interface Delivery {
+export interface FrameDelivery {
   kind: UserFrameKind;
   text: string;
   /** The same with the offset, for clients that asked for offsets. */
   textWithOffset(): string;
   /** The transcript's text as `task_output`, for sockets that asked only for that. Undefined without text. */
-  asOutput(): Delivery | undefined;
+  asOutput(): FrameDelivery | undefined;
 }
 
 /**
  * Returns a function that prepares frames. The sockets of a user receive the same frame object one after another: it is prepared once,
  * and remembered until the next frame comes.
  */
-export function createDeliveries(): (frame: UserFrame) => Delivery | undefined {
+export function createDeliveries(): (frame: UserFrame) => FrameDelivery | undefined {
   let newest: UserFrame | undefined;
-  let prepared: Delivery | undefined;
+  let prepared: FrameDelivery | undefined;
   return (frame) => {
     if (frame === newest) return prepared;
     const decoded = decodeUserFrame(frame.body);
@@ -37,7 +37,7 @@ export function createDeliveries(): (frame: UserFrame) => Delivery | undefined {
   };
 }
 
-function prepare(kind: UserFrameKind, text: string, offset: string): Delivery {
+function prepare(kind: UserFrameKind, text: string, offset: string): FrameDelivery {
   if (kind !== 't') return new PreparedFrame(kind, text, offset);
   const { frameText, head } = decodeTranscript(text);
   return new PreparedFrame(kind, frameText, offset, () => outputOf(head(), frameText));
@@ -79,14 +79,14 @@ function outputOf(head: TranscriptHead, frameText: string): string | undefined {
   return JSON.stringify(output);
 }
 
-class PreparedFrame implements Delivery {
+class PreparedFrame implements FrameDelivery {
   readonly kind: UserFrameKind;
   readonly text: string;
   readonly #offset: string;
   readonly #output: (() => string | undefined) | undefined;
   #tagged: string | undefined;
   /** Null: it shows no text. */
-  #asOutput: Delivery | null | undefined;
+  #asOutput: FrameDelivery | null | undefined;
 
   constructor(kind: UserFrameKind, text: string, offset: string, output?: () => string | undefined) {
     this.kind = kind;
@@ -95,7 +95,7 @@ class PreparedFrame implements Delivery {
     this.#output = output;
   }
 
-  asOutput(): Delivery | undefined {
+  asOutput(): FrameDelivery | undefined {
     if (this.#asOutput === undefined) {
       const text = this.#output?.();
       this.#asOutput = text === undefined ? null : new PreparedFrame('o', text, this.#offset);

@@ -149,17 +149,17 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
       guardUpgrade(duplex);
       open(request, duplex, head).catch((error: unknown) => {
         if (error instanceof HandshakeError && error.status === 0) return;
-        const known = toRelayError(error);
+        const relayError = toRelayError(error);
         // An edge sends apps for a few seconds to an instance that leaves.
-        if (known.status >= 500 && !draining) logger.error({ err: error }, `an ${title} could not be let in`);
-        refusals.inc({ code: known.code });
+        if (relayError.status >= 500 && !draining) logger.error({ err: error }, `an ${title} could not be let in`);
+        refusals.inc({ code: relayError.code });
         const retry: Record<string, string> =
-          known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+          relayError.retryAfter === undefined ? {} : { 'Retry-After': String(relayError.retryAfter) };
         refuseUpgrade(
           duplex,
-          known.status,
-          { 'Content-Type': 'application/json', ...known.headers, ...retry },
-          JSON.stringify(known.body),
+          relayError.status,
+          { 'Content-Type': 'application/json', ...relayError.headers, ...retry },
+          JSON.stringify(relayError.body),
         );
       });
     },

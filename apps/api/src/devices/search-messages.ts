@@ -22,9 +22,9 @@ export async function searchMessages(
   const { hits, more } = await askDaemon(deps, device.id, { v: 1, kind: 'ask_search', query }, 'device_hits');
   const nativeIds = [...new Set(hits.map(({ sessionId }) => sessionId))];
   const records = await Promise.all(nativeIds.map((nativeId) => findNativeSession(db, device.id, nativeId)));
-  const known = new Map(nativeIds.map((nativeId, at) => [nativeId, records[at]?.session]));
+  const sessions = new Map(nativeIds.map((nativeId, at) => [nativeId, records[at]?.session]));
   const shown = hits.flatMap(({ sessionId, ...hit }) => {
-    const session = known.get(sessionId);
+    const session = sessions.get(sessionId);
     return session ? [{ sessionId: session.id, title: session.title, ...hit }] : [];
   });
   return { hits: shown, ...(more ? { more } : {}) };

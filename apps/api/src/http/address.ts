@@ -1,9 +1,9 @@
 /** Whose request this is, as far as TRUST_PROXY lets us know. */
 import { isIPv6 } from 'node:net';
-import type { Asking } from './asking.ts';
+import type { HandlerRequest } from './asking.ts';
 
 /** The address itself, for people to read. */
-export const addressOf = (request: Pick<Asking, 'ip' | 'socket'>): string =>
+export const addressOf = (request: Pick<HandlerRequest, 'ip' | 'socket'>): string =>
   request.ip ?? request.socket.remoteAddress ?? 'unknown';
 
 /**
@@ -34,4 +34,5 @@ function groupsOf(address: string): number[] {
   return [...(before ?? []), ...zeros, ...(after ?? [])].map((group) => Number.parseInt(group, 16));
 }
 
-export const networkOfRequest = (request: Pick<Asking, 'ip' | 'socket'>): string => networkOf(addressOf(request));
+export const networkOfRequest = (request: Pick<HandlerRequest, 'ip' | 'socket'>): string =>
+  networkOf(addressOf(request));

@@ -1,7 +1,7 @@
 /** A request as its handler sees it. One of Express is such a request; another door of this process makes its own (`call-route.ts`). */
 import type { IncomingHttpHeaders } from 'node:http';
 
-export interface Asking {
+export interface HandlerRequest {
   readonly headers: IncomingHttpHeaders;
   /** The address of the client, as far as TRUST_PROXY lets the relay know. */
   readonly ip?: string | undefined;

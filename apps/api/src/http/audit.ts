@@ -45,7 +45,7 @@ interface Done {
   /** Absent for an upgrade. */
   response?: Answering;
   /** Taken from the access token. */
-  asked: { userId?: string | undefined; program?: string | undefined };
+  actor: { userId?: string | undefined; program?: string | undefined };
   params: Readonly<Record<string, unknown>>;
   note: AuditNote;
 }
@@ -66,17 +66,19 @@ type Deps = Pick<ApiDeps, 'database' | 'logger'>;
 
 /** A failure to write is logged and changes nothing. */
 async function write({ database, logger }: Deps, done: Done, outcome: string, body?: unknown): Promise<void> {
-  const { name, request, response, asked, params, note } = done;
-  const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
+  const { name, request, response, actor, params, note } = done;
+  const userId = note.userId ?? (name === 'requestCode' ? undefined : actor.userId);
   if (userId === undefined) return;
   // A name that leads to nothing might belong to a deleted session; and made-up names would each make an entry.
-  const isKnown = !outcome.endsWith('_NOT_FOUND') && !beforeLooking.has(outcome);
+  const hasTarget = !outcome.endsWith('_NOT_FOUND') && !beforeLooking.has(outcome);
   const entry = {
-    ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
-    target: isKnown
+    ...{ userId, action: name, outcome, program: note.program ?? actor.program, address: addressOf(request) },
+    target: hasTarget
       ? (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id))
       : undefined,
-    ...(isKnown ? { question: note.question, digest: note.digest, deliver: note.deliver, setting: note.setting } : {}),
+    ...(hasTarget
+      ? { question: note.question, digest: note.digest, deliver: note.deliver, setting: note.setting }
+      : {}),
     ...{ requestId: text(response?.getHeader('X-Request-Id')) },
   };
   const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
@@ -116,7 +118,7 @@ export async function requireScopeAt(
   try {
     requireScope(principal, scope);
   } catch (error) {
-    await noteScopeRefusal(deps, { ...door, asked: { userId: principal.userId, program: principal.clientId } });
+    await noteScopeRefusal(deps, { ...door, actor: { userId: principal.userId, program: principal.clientId } });
     throw error;
   }
 }

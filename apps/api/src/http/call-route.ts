@@ -7,7 +7,7 @@ import { RelayError, type Route, type RouteName, limits, routes } from '@relay/p
 import type { ApiDeps } from '../deps.ts';
 import type { Answering } from './asking.ts';
 import { toRelayError } from './errors.ts';
-import { type AnyHandler, type Asked, type Handlers, createPerformer } from './pipeline.ts';
+import { type AnyHandler, type Handlers, type RouteRequest, createPerformer } from './pipeline.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 /** The sender of the calls, and the id that names them in the log and the audit. */
@@ -45,7 +45,7 @@ export function createCallRoute(
       setHeader: (header, value) => headers.set(header, value),
     };
     const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
-    const asked: Asked = {
+    const request: RouteRequest = {
       request: {
         headers: {},
         ip: address,
@@ -55,12 +55,13 @@ export function createCallRoute(
       ...{ response, principal, params, query: given, body: () => Promise.resolve(bounded(body ?? {})) },
     };
     try {
-      const answer = await performers.get(name)!(asked);
+      const answer = await performers.get(name)!(request);
       return answer.json === undefined ? answer.body : (JSON.parse(answer.json) as unknown);
     } catch (error) {
-      const known = toRelayError(error);
-      if (known.code === 'INTERNAL_ERROR') deps.logger.error({ err: known.cause ?? known, requestId }, 'a call failed');
-      throw known;
+      const relayError = toRelayError(error);
+      if (relayError.code === 'INTERNAL_ERROR')
+        deps.logger.error({ err: relayError.cause ?? relayError, requestId }, 'a call failed');
+      throw relayError;
     }
   };
 }

@@ -19,8 +19,8 @@ export class LateRefusals {
   async pause(who: string): Promise<void> {
     const now = performance.now();
     if (this.#refused.size >= maxPeople) this.#refused.clear();
-    const known = this.#refused.get(who);
-    const refused = known && known.until > now ? known : { count: 0, until: now + windowMs };
+    const previous = this.#refused.get(who);
+    const refused = previous && previous.until > now ? previous : { count: 0, until: now + windowMs };
     this.#refused.set(who, refused);
     refused.count += 1;
     if (refused.count <= promptRefusals || this.#waiting >= maxWaiting) return;

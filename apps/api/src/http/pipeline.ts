@@ -22,7 +22,7 @@ import {
 import type { ApiDeps } from '../deps.ts';
 import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 import { networkOfRequest } from './address.ts';
-import type { Answering, Asking } from './asking.ts';
+import type { Answering, HandlerRequest } from './asking.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { bodyReader, jsonReader, linger } from './body.ts';
 import { sendJson } from './compress.ts';
@@ -35,8 +35,8 @@ type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends
   : UserPrincipal | undefined;
 
 /** A checked request, as the handler of its route gets it. */
-export interface Call<N extends RouteName = RouteName> {
-  request: Asking;
+export interface HandlerCall<N extends RouteName = RouteName> {
+  request: HandlerRequest;
   response: Answering;
   principal: PrincipalOf<N>;
   /** On the route that takes the token of a notification: its claims. */
@@ -50,7 +50,7 @@ export interface Call<N extends RouteName = RouteName> {
 }
 
 /** Status and body; a handler can set further headers on the response itself. */
-export type Answer<N extends RouteName = RouteName> = (
+export type HandlerAnswer<N extends RouteName = RouteName> = (
   RouteSuccess<N> | RouteRefusal<N> | Streamed<N> | Forwarded<N>
 ) & {
   /** On a route that counts misuse: this was legal use and costs nothing. */
@@ -70,7 +70,7 @@ type Forwarded<N extends RouteName> = N extends
 
 /** A handler for each of these routes. A status or body that differs from the table does not compile. */
 export type Handlers<Names extends RouteName = RouteName> = {
-  readonly [N in Names]: (call: Call<N>) => Promise<Answer<N>> | Answer<N>;
+  readonly [N in Names]: (call: HandlerCall<N>) => Promise<HandlerAnswer<N>> | HandlerAnswer<N>;
 };
 
 /** A handler of any route, as the pipeline sees it. */
@@ -142,8 +142,8 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, 
 }
 
 /** A request whose sender is known. */
-export interface Asked {
-  request: Asking;
+export interface RouteRequest {
+  request: HandlerRequest;
   response: Answering;
   principal: UserPrincipal | undefined;
   claims?: AnswerClaims | undefined;
@@ -160,7 +160,7 @@ export function createPerformer(
   handler: AnyHandler,
   deps: Pick<ApiDeps, 'database' | 'logger'>,
   rateLimits: RateLimits,
-): (asked: Asked) => Promise<AnyAnswer> {
+): (request: RouteRequest) => Promise<AnyAnswer> {
   const checkBody = route.body && validator(route.body);
   const checkQuery = route.query && validator(route.query, { coerce: true });
   return async ({ request, response, principal, claims, params, query: given, body: readBody }) => {
@@ -170,11 +170,11 @@ export function createPerformer(
       await rateLimits.request(response, who);
       if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
     }
-    const asked = { userId: principal?.userId, program: principal?.clientId };
+    const actor = { userId: principal?.userId, program: principal?.clientId };
     try {
       if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
     } catch (error) {
-      await noteScopeRefusal(deps, { name, request, response, asked });
+      await noteScopeRefusal(deps, { name, request, response, actor });
       throw error;
     }
     if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
@@ -191,7 +191,7 @@ export function createPerformer(
     };
     // A piece is in memory from its first byte until its daemon answered.
     const release = route.binary ? rateLimits.holdPiece(who) : undefined;
-    const done = { name, request, response, asked, params, note };
+    const done = { name, request, response, actor, params, note };
     try {
       return await (isRecorded(name, route) ? audited(deps, done, perform) : perform());
     } finally {
@@ -268,17 +268,17 @@ export function answerError(
   response: Response,
   deps: Pick<ApiDeps, 'logger' | 'metrics'>,
 ): void {
-  const known = toRelayError(error);
+  const relayError = toRelayError(error);
   deps.metrics
     .counter('relay_http_errors_total', 'Requests answered with an error, by code', ['code'])
-    .inc({ code: known.code });
-  if (isRelayFault(known)) {
+    .inc({ code: relayError.code });
+  if (isRelayFault(relayError)) {
     deps.logger.error(
-      { err: known.cause ?? known, code: known.code, requestId: response.getHeader('X-Request-Id') },
+      { err: relayError.cause ?? relayError, code: relayError.code, requestId: response.getHeader('X-Request-Id') },
       'a request failed',
     );
-  } else if (known.code === 'SERVICE_UNAVAILABLE')
-    deps.logger.info({ code: known.code, requestId: response.getHeader('X-Request-Id') }, 'a request was refused');
+  } else if (relayError.code === 'SERVICE_UNAVAILABLE')
+    deps.logger.info({ code: relayError.code, requestId: response.getHeader('X-Request-Id') }, 'a request was refused');
   if (response.headersSent) {
     request.socket.destroy();
     return;
@@ -286,7 +286,7 @@ export function answerError(
   // The body was refused unread: without this, Node reads the rest at full speed.
   if (!request.complete && request.listenerCount('data') === 0)
     linger(request, response, `address:${networkOfRequest(request)}`);
-  for (const [name, value] of Object.entries(known.headers)) response.setHeader(name, value);
-  if (known.retryAfter !== undefined) response.setHeader('Retry-After', String(known.retryAfter));
-  response.status(known.status).json(known.body);
+  for (const [name, value] of Object.entries(relayError.headers)) response.setHeader(name, value);
+  if (relayError.retryAfter !== undefined) response.setHeader('Retry-After', String(relayError.retryAfter));
+  response.status(relayError.status).json(relayError.body);
 }

@@ -9,7 +9,7 @@ import type { Shared } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Answering } from './asking.ts';
 import type { LateRefusals } from './late-refusals.ts';
-import { type Counted, type Limiter, createSharedLimiters } from './shared-limiter.ts';
+import { type LimitState, type Limiter, createSharedLimiters } from './shared-limiter.ts';
 
 export interface RateLimits {
   /** Counts one request of a user, or of an address when no one is signed in. @throws RelayError RATE_LIMITED */
@@ -94,7 +94,7 @@ export function createRateLimits(
     }
     return { takeBack };
   };
-  const tooManyTurns = ({ windowLeftMs }: Counted) =>
+  const tooManyTurns = ({ windowLeftMs }: LimitState) =>
     new RelayError(
       'TOO_MANY_AGENT_TURNS',
       `Agents started ${config.agentTurnsPerHour} turns in this hour, which is the limit. Stop, and tell the person.`,
@@ -173,7 +173,7 @@ export function createSignInLimits(backplane: Pick<Shared, 'count'>): SignInLimi
 }
 
 /** The headers of the tighter limit stay: the one with fewer requests left. */
-function show(response: Answering, limit: number, { left, windowEndsAt }: Counted): void {
+function show(response: Answering, limit: number, { left, windowEndsAt }: LimitState): void {
   const shown = response.getHeader('X-RateLimit-Remaining');
   if (shown !== undefined && Number(shown) < left) return;
   response.setHeader('X-RateLimit-Limit', String(limit));
@@ -181,7 +181,7 @@ function show(response: Answering, limit: number, { left, windowEndsAt }: Counte
   response.setHeader('X-RateLimit-Reset', String(Math.ceil(windowEndsAt / 1000)));
 }
 
-function tooMany({ windowLeftMs }: Counted): RelayError {
+function tooMany({ windowLeftMs }: LimitState): RelayError {
   const retryAfter = Math.max(1, Math.ceil(windowLeftMs / 1000));
   return new RelayError('RATE_LIMITED', `Too many requests. Try again in ${retryAfter} s.`, { retryAfter });
 }

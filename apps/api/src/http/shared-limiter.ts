@@ -39,7 +39,7 @@ class SharedLimiter extends RateLimiterStoreAbstract<Window> {
   }
 }
 
-export interface Counted {
+export interface LimitState {
   readonly over: boolean;
   readonly left: number;
   readonly windowLeftMs: number;
@@ -50,11 +50,11 @@ export interface Counted {
 export interface Limiter {
   readonly points: number;
   /** Counts one, also when it is one too many. */
-  count(who: string): Promise<Counted>;
+  count(who: string): Promise<LimitState>;
   takeBack(who: string): Promise<void>;
 }
 
-const countedBy = (state: RateLimiterRes, over: boolean): Counted => ({
+const countedBy = (state: RateLimiterRes, over: boolean): LimitState => ({
   over,
   left: state.remainingPoints,
   windowLeftMs: state.msBeforeNext,

@@ -77,8 +77,9 @@ async function carriedInvitation(): Promise<string | undefined> {
 
 /** @throws APIError PASSWORD_TOO_COMMON */
 function refuseCommon(password: unknown, own: readonly unknown[]): void {
-  const known = own.flatMap((text) => (typeof text === 'string' ? [text, ...text.split(/[@\s]/)] : []));
-  if (typeof password !== 'string' || password.length < minPasswordLength || !isCommonPassword(password, known)) return;
+  const personal = own.flatMap((text) => (typeof text === 'string' ? [text, ...text.split(/[@\s]/)] : []));
+  if (typeof password !== 'string' || password.length < minPasswordLength || !isCommonPassword(password, personal))
+    return;
   throw new APIError('BAD_REQUEST', {
     code: 'PASSWORD_TOO_COMMON',
     message: 'This password is one of the first that anyone would guess. Choose another one.',

@@ -9,14 +9,14 @@ import type { IdentityDeps } from './deps.ts';
 export const addressHeader = 'x-relay-client-address';
 export const requestIdHeader = 'x-request-id';
 
-interface Asking {
+interface RequestContext {
   headers?: Headers | undefined;
 }
 
 /** Never rejects: a failure to write is logged and changes nothing. `ctx`: of the request that caused it. */
 export async function noteAction(
   { database, logger }: Pick<IdentityDeps, 'database' | 'logger'>,
-  ctx: Asking | null | undefined,
+  ctx: RequestContext | null | undefined,
   entry: Pick<NewAuditEntry, 'userId' | 'action'> & { outcome?: string; target?: string | undefined; program?: string },
 ): Promise<void> {
   const address = ctx?.headers?.get(addressHeader);

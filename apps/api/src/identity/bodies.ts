@@ -61,17 +61,17 @@ const refuse = (field: string, what: string): never => {
  * @throws RelayError INVALID_REQUEST
  */
 export function checkBody(path: string, body: unknown): void {
-  const known = fields.get(path);
-  if (body === undefined || body === null || (!known && !ofPrograms.has(path))) return;
+  const kinds = fields.get(path);
+  if (body === undefined || body === null || (!kinds && !ofPrograms.has(path))) return;
   if (typeof body !== 'object' || Array.isArray(body))
     throw new RelayError('INVALID_REQUEST', 'The body must be an object.');
   const values = body as Record<string, unknown>;
   for (const [field, value] of Object.entries(values)) {
-    if (!known) {
+    if (!kinds) {
       if (![value].flat().every((one) => typeof one === 'string')) refuse(field.slice(0, 64), 'a text');
       continue;
     }
-    const kind = Object.hasOwn(known, field) ? known[field] : undefined;
+    const kind = Object.hasOwn(kinds, field) ? kinds[field] : undefined;
     if (kind === undefined || value === undefined || value === null) delete values[field];
     else if (!fits[kind](value)) refuse(field, names[kind]);
     // Keyboards of phones add a blank after a word that they complete.

@@ -23,7 +23,7 @@ import { type Library, basePath } from './library.ts';
 import { addPasskey } from './passkeys.ts';
 import type { Resign } from './older-secrets.ts';
 import { openRoute } from './open-paths.ts';
-import type { LibraryStorage, Outcome } from './storage.ts';
+import type { LibraryStorage, StorageOutcome } from './storage.ts';
 
 /** The longest body that is needed here is an authorization request. */
 const bodyLimitBytes = 64 * 1024;
@@ -66,7 +66,7 @@ function libraryRequest(
   request: Incoming,
   response: Outgoing,
   { body: sent, publicUrl, resign }: { body: Buffer; publicUrl: string; resign: Resign },
-): { asked: Request; renewed: ReadonlyMap<string, string> } {
+): { forwarded: Request; renewed: ReadonlyMap<string, string> } {
   const url = withDefaults(new URL(request.originalUrl, new URL(publicUrl).origin), publicUrl);
   // The proxy removed the path of a PUBLIC_URL with a path.
   url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
@@ -80,7 +80,7 @@ function libraryRequest(
   headers.set(requestIdHeader, String(response.getHeader('X-Request-Id') ?? ''));
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
   const init = { method: request.method, headers, ...(hasBody ? { body: new Uint8Array(body) } : {}) };
-  return { asked: new Request(url, init), renewed };
+  return { forwarded: new Request(url, init), renewed };
 }
 
 /** The redirect address of an authorization: in the query, in the signed query that a page sends back, or in the form of a token request. */
@@ -130,7 +130,7 @@ async function unavailable(answer: Response): Promise<RelayError> {
 const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', { cause });
 
 /** @throws RelayError SERVICE_UNAVAILABLE if the database was away, regardless of the result; INTERNAL_ERROR without a result */
-function wellDone<T>(outcome: Outcome<T>): T {
+function wellDone<T>(outcome: StorageOutcome<T>): T {
   if (outcome.unavailable) {
     throw new RelayError('SERVICE_UNAVAILABLE', { retryAfter: 5, cause: outcome.failure });
   }
@@ -160,16 +160,16 @@ export function mountSignIn(
     }
     const body = await readBody(request, response, `address:${networkOfRequest(request)}`);
     refuseNonsense(request, body);
-    const { asked, renewed } = libraryRequest(request, response, { body, publicUrl, resign });
+    const { forwarded, renewed } = libraryRequest(request, response, { body, publicUrl, resign });
     const work = async () => {
-      const again = request.path === '/oauth2/token' ? asked.clone() : undefined;
-      const first = await library.handler(asked);
+      const again = request.path === '/oauth2/token' ? forwarded.clone() : undefined;
+      const first = await library.handler(forwarded);
       // If two renewals race, the slower one finds the token unused but fails: a second attempt returns the faster one's answer.
       return again && first.status === 400 && storage.presented()?.revoked === null ? library.handler(again) : first;
     };
     const outcome = await storage.watch(work, {
       hearsConsent: request.path === '/oauth2/consent',
-      headers: asked.headers,
+      headers: forwarded.headers,
       agentRedirect: agentRedirectOf(request, body),
     });
     // A person who got an account is signed in with the same answer; a refusal can also be a redirect to an error page.

@@ -5,8 +5,8 @@
 import { agentClientId, agentDefaultScopes, agentRedirects, isAgentRedirect } from './clients.ts';
 
 /** The answer to a registration: 201 with the client and the redirect addresses that the relay accepts, or 400 with an error of RFC 7591. */
-export function registerClient(asked: Readonly<Record<string, unknown>>): { status: 201 | 400; body: object } {
-  const given = asked['redirect_uris'];
+export function registerClient(metadata: Readonly<Record<string, unknown>>): { status: 201 | 400; body: object } {
+  const given = metadata['redirect_uris'];
   const redirects = Array.isArray(given) && given.length <= 20 ? given.filter(isAgentRedirect) : [];
   if (redirects.length === 0)
     return {

@@ -24,7 +24,7 @@ export interface LibraryStorage {
    * the consent question, finds earlier consents: any program on a machine can ask in the name of a native program (RFC 8252
    * §8.6), so a code never follows from an earlier answer.
    */
-  watch<T>(work: () => Promise<T>, options?: WatchOptions): Promise<Outcome<T>>;
+  watch<T>(work: () => Promise<T>, options?: WatchOptions): Promise<StorageOutcome<T>>;
   /** An error that the work met elsewhere than at `client`. True: the database was away, and the caller that watches reports it. */
   noteFailure(error: unknown): boolean;
   /** The refresh token, used or not, that the work was asked about. */
@@ -67,7 +67,7 @@ interface Watched {
   readonly agentRedirect: string | undefined;
 }
 
-export type Outcome<T> = ({ result: T } | { result: undefined; error: unknown }) & Watched;
+export type StorageOutcome<T> = ({ result: T } | { result: undefined; error: unknown }) & Watched;
 
 /** The library writes null where the column is a list. */
 const lists: Readonly<Record<string, readonly string[]>> = { OauthResource: ['allowedScopes'] };

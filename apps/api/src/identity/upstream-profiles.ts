@@ -6,7 +6,7 @@ interface Tokens {
   idToken?: string | undefined;
 }
 
-export interface Profile {
+export interface UpstreamProfile {
   /** A permanent name; the person keeps it even if their e-mail address or other fields change. */
   subject: string;
   user: { name: string; email: string | null; emailVerified: boolean };
@@ -27,7 +27,7 @@ function emailOf(value: unknown): string | null {
   return isAddress ? value : null;
 }
 
-const userOf = (names: readonly unknown[], email: unknown, verified: unknown): Profile['user'] => {
+const userOf = (names: readonly unknown[], email: unknown, verified: unknown): UpstreamProfile['user'] => {
   const address = emailOf(email);
   const shown = [...names, address].map((value) => text(value, maxNameLength));
   const name = shown.find((value) => value !== undefined && isShowable(value));
@@ -49,7 +49,7 @@ function isFor(clientId: string, { aud, azp }: Record<string, unknown>): boolean
  * Reads a profile from a verified ID token and the service's userinfo; null if the token is missing, was issued to another
  * client, or the two describe different people (OpenID Connect Core, 5.3.2).
  */
-export function openIdProfile(tokens: Tokens, userInfo: object, clientId: string): Profile | null {
+export function openIdProfile(tokens: Tokens, userInfo: object, clientId: string): UpstreamProfile | null {
   if (tokens.idToken === undefined) return null;
   const claims = claimsOf(tokens.idToken);
   const info = userInfo as Record<string, unknown>;
@@ -72,7 +72,7 @@ async function ask(address: string, accessToken: string, timeoutMs: number): Pro
 }
 
 /** Returns the GitHub user of this token with their primary address; null if GitHub does not reveal it. Never rejects. */
-export async function githubProfile(api: string, tokens: Tokens, timeoutMs: number): Promise<Profile | null> {
+export async function githubProfile(api: string, tokens: Tokens, timeoutMs: number): Promise<UpstreamProfile | null> {
   const { accessToken } = tokens;
   if (accessToken === undefined) return null;
   try {

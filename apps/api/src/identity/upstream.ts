@@ -7,7 +7,7 @@ import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { type GenericOAuthConfig, genericOAuth } from 'better-auth/plugins';
-import { type Profile, githubProfile, openIdProfile } from './upstream-profiles.ts';
+import { type UpstreamProfile, githubProfile, openIdProfile } from './upstream-profiles.ts';
 
 type Initialised = Awaited<ReturnType<NonNullable<ReturnType<typeof genericOAuth>['init']>>>;
 type Provider = NonNullable<NonNullable<Initialised['context']>['socialProviders']>[number];
@@ -74,10 +74,10 @@ function lookUp(settings: UpstreamSettings, context: InitContext): () => Promise
       throw unavailable(settings.name, new Error(`it calls itself ${String(provider.issuer)}, not ${settings.issuer}`));
     return provider;
   };
-  let known: Promise<Provider> | undefined;
+  let cached: Promise<Provider> | undefined;
   return () =>
-    (known ??= withinPatience(settings.name, look()).catch((error: unknown) => {
-      known = undefined;
+    (cached ??= withinPatience(settings.name, look()).catch((error: unknown) => {
+      cached = undefined;
       throw error;
     }));
 }
@@ -85,10 +85,10 @@ function lookUp(settings: UpstreamSettings, context: InitContext): () => Promise
 /** The properties of a provider that the library needs before the endpoints of the service are known. */
 function provider(settings: UpstreamSettings, context: InitContext): Provider {
   const found = lookUp(settings, context);
-  const ask = <T>(work: (known: Provider) => T | Promise<T>): Promise<T> =>
+  const ask = <T>(work: (upstream: Provider) => T | Promise<T>): Promise<T> =>
     withinPatience(
       settings.name,
-      found().then((known) => work(known)),
+      found().then((upstream) => work(upstream)),
     );
   const isOpenId = settings.kind === 'oidc';
   return {
@@ -97,12 +97,12 @@ function provider(settings: UpstreamSettings, context: InitContext): Provider {
     ...(isOpenId ? { issuer: settings.issuer } : {}),
     // The ID token has to be the answer to this very question.
     requiresIdTokenNonce: isOpenId,
-    accountSubject: ({ profile }) => (profile as Profile).subject,
+    accountSubject: ({ profile }) => (profile as UpstreamProfile).subject,
     // Neither scopes nor parameters that a page asks for: the question is always the same.
     createAuthorizationURL: async ({ state, codeVerifier, redirectURI, idTokenNonce }) => {
       const nonce = idTokenNonce === undefined ? {} : { idTokenNonce };
       try {
-        return await ask((known) => known.createAuthorizationURL({ state, codeVerifier, redirectURI, ...nonce }));
+        return await ask((upstream) => upstream.createAuthorizationURL({ state, codeVerifier, redirectURI, ...nonce }));
       } catch (error) {
         if (!(error instanceof RelayError)) throw error;
         context.logger.warn(`the sign-in service ${settings.id} cannot be used`, error.cause ?? error);
@@ -110,13 +110,13 @@ function provider(settings: UpstreamSettings, context: InitContext): Provider {
       }
     },
     // A person who returns from the service always gets a page: it shows any failure from here on.
-    validateAuthorizationCode: (data) => ask((known) => known.validateAuthorizationCode(data)),
+    validateAuthorizationCode: (data) => ask((upstream) => upstream.validateAuthorizationCode(data)),
     getUserInfo: async (tokens) => {
-      const answer = await ask((known) => known.getUserInfo(tokens)).catch(() => null);
+      const answer = await ask((upstream) => upstream.getUserInfo(tokens)).catch(() => null);
       if (!answer) return null;
       const profile = isOpenId
         ? openIdProfile(tokens, answer.data, settings.clientId)
-        : (answer.data as unknown as { profile: Profile }).profile;
+        : (answer.data as unknown as { profile: UpstreamProfile }).profile;
       return profile && { user: { ...profile.user }, data: profile };
     },
   };

@@ -32,11 +32,11 @@ export function mountMcp(app: Express, deps: Operations, rateLimits: RateLimits)
 
   /** Points a client to its authorization server (RFC 9728 §5.1). */
   const withMetadata = (error: unknown): unknown => {
-    const known = toRelayError(error);
-    if (known.status !== 401 && known.code !== 'INSUFFICIENT_SCOPE') return error;
-    const kind = { UNAUTHORIZED: '', INSUFFICIENT_SCOPE: 'error="insufficient_scope", ' }[known.code as string];
+    const relayError = toRelayError(error);
+    if (relayError.status !== 401 && relayError.code !== 'INSUFFICIENT_SCOPE') return error;
+    const kind = { UNAUTHORIZED: '', INSUFFICIENT_SCOPE: 'error="insufficient_scope", ' }[relayError.code as string];
     const challenge = `Bearer ${kind ?? 'error="invalid_token", '}scope="${agentScope}", resource_metadata="${metadata}"`;
-    return known.withHeaders({ 'WWW-Authenticate': challenge });
+    return relayError.withHeaders({ 'WWW-Authenticate': challenge });
   };
 
   const authenticate = async (request: Request, response: Response) => {

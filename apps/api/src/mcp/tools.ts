@@ -93,9 +93,9 @@ export function createTools(deps: Operations, waits: Waits) {
     note: AuditNote,
     work: () => Promise<T>,
   ): Promise<T> => {
-    const asked = { userId: principal.userId, program: principal.clientId };
+    const actor = { userId: principal.userId, program: principal.clientId };
     const act = async () => ({ body: await work() });
-    return audited(deps, { name, request, response, asked, params: {}, note }, act).then(({ body }) => body);
+    return audited(deps, { name, request, response, actor, params: {}, note }, act).then(({ body }) => body);
   };
   /** Refuses a session that the token does not reach, or an answer in the session that the agent runs in. A refusal is an entry of the audit. */
   const reached = async (
@@ -197,9 +197,9 @@ export function createTools(deps: Operations, waits: Waits) {
       const agent = await counted('answerPrompt', caller, { idempotencyKey, fromSession }, meta);
       const note = { target: sessionId, question: questionId, digest: body.digest };
       return recorded('answerPrompt', caller, note, async () => {
-        const asked = { sessionId, uuid: questionId };
+        const prompt = { sessionId, uuid: questionId };
         const { userId } = caller.principal;
-        const { response } = await answerPrompt(deps, userId, asked, body, idempotencyKey, undefined, agent);
+        const { response } = await answerPrompt(deps, userId, prompt, body, idempotencyKey, undefined, agent);
         return { sessionId: response.sessionId, taskId: response.taskId, state: 'queued' };
       });
     },
@@ -230,13 +230,14 @@ export function createTools(deps: Operations, waits: Waits) {
 
 /** Counts an error, writes a fault of the relay to the log, and returns the answer of the tool. */
 function failed({ metrics, logger }: Operations, tool: AgentTool, error: unknown): ToolResult {
-  const known = toRelayError(error);
+  const relayError = toRelayError(error);
   metrics
     .counter('relay_tool_errors_total', 'Tool calls of agents answered with an error, by code', ['code'])
-    .inc({ code: known.code });
-  if (isRelayFault(known)) logger.error({ err: known.cause ?? known, code: known.code, tool }, 'a tool call failed');
-  const { retryAfter } = known;
-  return { isError: true, value: { ...known.body, ...(retryAfter === undefined ? {} : { retryAfter }) } };
+    .inc({ code: relayError.code });
+  if (isRelayFault(relayError))
+    logger.error({ err: relayError.cause ?? relayError, code: relayError.code, tool }, 'a tool call failed');
+  const { retryAfter } = relayError;
+  return { isError: true, value: { ...relayError.body, ...(retryAfter === undefined ? {} : { retryAfter }) } };
 }
 
 const shownSession = ({ id, title, status, deviceId, agentType, projectPath, updatedAt, lastMessage }: Session) => ({

@@ -62,7 +62,7 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
   const audience = `${publicUrl}/api/answers`;
   const periodNow = () => Math.floor(now() / signMs);
   let signing: { period: number; key: Promise<KeyObject | undefined> } | undefined;
-  let known = new Map<string, KeyObject>();
+  let publicKeys = new Map<string, KeyObject>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
@@ -90,7 +90,7 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
   const look = (): Promise<void> =>
     (looking ??= readAnswerKeys(database, verifiable())
       .then((found) => {
-        known = new Map([...found].map(([name, pem]) => [name, createPublicKey(pem)]));
+        publicKeys = new Map([...found].map(([name, pem]) => [name, createPublicKey(pem)]));
         lookedAt = now();
       })
       .finally(() => (looking = undefined)));
@@ -98,8 +98,8 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
   const keyOf = async (kid: unknown): Promise<KeyObject> => {
     if (typeof kid !== 'string' || !verifiable().includes(kid)) throw invalid();
     const waitMs = lookedAt + lookMs - now();
-    if (!known.has(kid) && waitMs <= 0) await look();
-    const key = known.get(kid);
+    if (!publicKeys.has(kid) && waitMs <= 0) await look();
+    const key = publicKeys.get(kid);
     if (key) return key;
     throw new AuthError('SERVICE_UNAVAILABLE', 'The key of this token is not known here yet. Try again shortly.', {
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),

@@ -83,10 +83,11 @@ function bodyOf(
       : waits === undefined
         ? withoutMarks(text)
         : notificationWords[language].atDesk(waits);
-  const asked = question === undefined || question.isCut ? { text: shownText, isWhole: false } : questionText(question);
-  if (asked.text === '') return { body: name };
-  const shown = cutText(asked.text, textBytes);
-  return { body: `${name}\n${shown}`, isWhole: asked.isWhole && shown === asked.text };
+  const content =
+    question === undefined || question.isCut ? { text: shownText, isWhole: false } : questionText(question);
+  if (content.text === '') return { body: name };
+  const shown = cutText(content.text, textBytes);
+  return { body: `${name}\n${shown}`, isWhole: content.isWhole && shown === content.text };
 }
 
 /** A time nearer than this is a time of the day; a later one has its weekday. */

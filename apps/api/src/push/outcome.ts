@@ -49,8 +49,13 @@ export function outcomeOf(
   if (meaning === 'stale') return { state: 'pending', httpStatus, reason, delayMs: delayAfter(attempts, random) };
   if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500) {
     // "0", or a date that has passed, would be a loop without a pause.
-    const isAsked = retryAfterMs !== undefined && retryAfterMs >= leastDelayMs;
-    return { state: 'pending', httpStatus, reason, delayMs: isAsked ? retryAfterMs : delayAfter(attempts, random) };
+    const hasRetryAfter = retryAfterMs !== undefined && retryAfterMs >= leastDelayMs;
+    return {
+      state: 'pending',
+      httpStatus,
+      reason,
+      delayMs: hasRetryAfter ? retryAfterMs : delayAfter(attempts, random),
+    };
   }
   // A browser or app that left; an address that a person typed is kept, to be mended.
   if (meaning === 'gone' || ((httpStatus === 404 || httpStatus === 410) && isOfProgram(kind)))

@@ -61,11 +61,11 @@ export function createPoster(
           // A stopped process reads pending data first when it resumes: an answer that has arrived counts.
           setImmediate(() => {
             // A status makes it an answer; the rest does not matter.
-            if (known !== undefined) resolve(known);
+            if (received !== undefined) resolve(received);
             sent.destroy(new Error(`no answer in ${withinMs} ms`));
           });
         }, withinMs);
-        let known: PostAnswer | undefined;
+        let received: PostAnswer | undefined;
         sent.once('socket', (socket) => {
           if (!socket.connecting) return;
           const connecting = setTimeout(() => sent.destroy(new Error(`no connection in ${connectMs} ms`)), connectMs);
@@ -79,7 +79,7 @@ export function createPoster(
         sent.once('response', (answer: IncomingMessage) => {
           const retryAfterMs = readRetryAfter(answer.headers['retry-after'], now());
           const answered = { status: answer.statusCode ?? 0, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-          known = answered;
+          received = answered;
           if (!readAnswer) {
             clearTimeout(clock);
             resolve(answered);

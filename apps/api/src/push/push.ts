@@ -133,13 +133,13 @@ const splitTransport = (
 const soonMs = 10_000;
 
 /** Another instance might have rotated them. */
-const vapidKnownMs = 60_000;
+const vapidCacheMs = 60_000;
 
 /** Read at the first need, so that an api starts without its database, and again after a minute; a failed read is repeated at the next need. */
 function lazyVapid(open: () => Promise<VapidKeys | undefined>, logger: ApiDeps['logger']) {
   let opened: { keys: Promise<VapidKeys | undefined>; at: number } | undefined;
   const read = () => {
-    if (opened !== undefined && Date.now() - opened.at < vapidKnownMs) return opened.keys;
+    if (opened !== undefined && Date.now() - opened.at < vapidCacheMs) return opened.keys;
     const keys = open().then(
       (found) => {
         if (found === undefined)

@@ -10,7 +10,7 @@ const seenLines = 10;
 const shownOfQuestion = new Set('id kind prompt result context options text subject expires digest at'.split(' '));
 const shownOfSubject = new Set('type command cwd tool input'.split(' '));
 
-const onlyHas = (value: object, known: ReadonlySet<string>) => Object.keys(value).every((key) => known.has(key));
+const onlyHas = (value: object, allowed: ReadonlySet<string>) => Object.keys(value).every((key) => allowed.has(key));
 
 interface QuestionText {
   text: string;

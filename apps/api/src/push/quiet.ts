@@ -21,8 +21,8 @@ const maxClocks = 500;
 
 /** @throws RangeError for an unknown zone */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone);
-  if (known) return known;
+  const cached = clocks.get(timeZone);
+  if (cached) return cached;
   const made = new Intl.DateTimeFormat('en-US', {
     timeZone,
     weekday: 'short',

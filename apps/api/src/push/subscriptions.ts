@@ -231,11 +231,11 @@ export async function changeAddress(
   requireActions(subscription.kind, change.actions);
   const notice = await requireRights(deps, principal, change, subscription, 'changed');
   const { language, ...columns } = change;
-  const spoken =
+  const resealed =
     language === undefined || target === undefined
       ? {}
       : { sealed: requireRoom(push).seal.seal({ ...target, language }) };
-  if (!(await changeSubscription(database, userId, id, { ...columns, ...spoken, label, notice }))) throw missing();
+  if (!(await changeSubscription(database, userId, id, { ...columns, ...resealed, label, notice }))) throw missing();
   if (notice !== undefined) await wakeOutbox(deps);
   return (await readAddress(database, userId, id)).subscription;
 }

@@ -36,10 +36,10 @@ export interface AppTarget {
   registeredAt: number;
 }
 /** The language of its notifications; absent in rows that are older than the choice. */
-interface Spoken {
+interface WithLanguage {
   language?: NotificationLanguage | undefined;
 }
-export type Target = (NtfyTarget | WebhookTarget | WebPushTarget | AppTarget) & Spoken;
+export type Target = (NtfyTarget | WebhookTarget | WebPushTarget | AppTarget) & WithLanguage;
 
 /** The address that its person gave, as the guard checks it. Undefined for apps: their service is the operator's choice. */
 export function addressOf(target: Target): string | undefined {

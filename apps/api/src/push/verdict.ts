@@ -1,5 +1,5 @@
 /** Whether and when an address is notified (rules, 14.11 to 14.15). Pure: the caller knows the person, the session and the time. */
-import type { SplitAddress, SplitContext, Verdict } from '@relay/database';
+import type { NotificationPlan, SplitAddress, SplitContext } from '@relay/database';
 import { type NotificationCause, chosenCauseOf, defaultLevels } from '@relay/protocol';
 import { quietEnd } from './quiet.ts';
 
@@ -21,7 +21,7 @@ interface Moment {
 /** The first rule that applies decides. */
 export const verdictOf =
   (cause: NotificationCause, { shown, now }: Moment) =>
-  (address: SplitAddress, context: SplitContext): Verdict => {
+  (address: SplitAddress, context: SplitContext): NotificationPlan => {
     const suppressed = refusal(cause, address, context);
     if (suppressed !== undefined) return { suppressed, delayMs: 0 };
     const end = quietEnd(context.quietHours, cause, now);

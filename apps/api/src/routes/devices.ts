@@ -23,7 +23,7 @@ import { requireShowable, requireText } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { defaultsOf, settingNote } from '../sessions/settings.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
-import type { Call, Handlers } from '../http/pipeline.ts';
+import type { HandlerCall, Handlers } from '../http/pipeline.ts';
 
 type Rows = typeof deviceRoutes &
   typeof deviceSettingRoutes &
@@ -54,7 +54,7 @@ export function deviceHandlers(deps: Operations): Handlers<keyof Rows> {
 
   /** Counts wrong codes, per user and per address; after too many guesses every code is refused, right or wrong. */
   const guarded = async <T>(
-    call: Call<CodeRoutes>,
+    call: HandlerCall<CodeRoutes>,
     work: (userId: string, userCode: string) => Promise<T>,
   ): Promise<T> => {
     const { userId } = call.principal;

@@ -18,7 +18,7 @@ import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
 import type { Answering } from '../http/asking.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import type { Call, Handlers } from '../http/pipeline.ts';
+import type { HandlerCall, Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
@@ -30,7 +30,7 @@ import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
 import { requireSession } from '../sessions/find.ts';
 import { holderNote, readDesk } from '../sessions/read-desk.ts';
-import { type FileQuestion, readFiles } from '../sessions/read-files.ts';
+import { type FileRequest, readFiles } from '../sessions/read-files.ts';
 import { listPage } from '../sessions/list-sessions.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
@@ -54,8 +54,8 @@ const rangeOf = ({ parts, ...range }: RouteQuery<'readMessages'>): HistoryRange 
 export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
   const db = deps.database;
   const files = async (
-    { principal, params }: Pick<Call<'readChanges'>, 'principal' | 'params'>,
-    question: FileQuestion,
+    { principal, params }: Pick<HandlerCall<'readChanges'>, 'principal' | 'params'>,
+    question: FileRequest,
   ) => ({ status: 200, json: await readFiles(deps, principal.userId, params.id, question) }) as const;
   return {
     listSessions: async (call) => {
@@ -116,11 +116,11 @@ export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
     },
     answerPrompt: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
-      const asked = { sessionId: call.params.id, uuid: call.params.uuid };
+      const prompt = { sessionId: call.params.id, uuid: call.params.uuid };
       const { digest, on } = call.body;
-      Object.assign(call.note, { question: asked.uuid, digest });
+      Object.assign(call.note, { question: prompt.uuid, digest });
       requireShowable(on);
-      const accepted = await answerPrompt(deps, call.principal.userId, asked, call.body, key, on);
+      const accepted = await answerPrompt(deps, call.principal.userId, prompt, call.body, key, on);
       showReplay(call.response, accepted);
       return { status: 202, body: accepted.response };
     },

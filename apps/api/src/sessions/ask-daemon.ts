@@ -47,9 +47,9 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
       (command.kind === 'ask_files' ? 2 : 1) * deps.config.daemonReplyTimeoutMs + patienceMs,
     )
     .catch((error: unknown) => {
-      const known = error instanceof BackplaneError ? failures[error.code] : undefined;
-      if (!known) throw error;
-      throw new RelayError(known, { cause: error, ...retryOf(known) });
+      const code = error instanceof BackplaneError ? failures[error.code] : undefined;
+      if (!code) throw error;
+      throw new RelayError(code, { cause: error, ...retryOf(code) });
     });
   const { reply, rest } = decodeAnswer(text) ?? { reply: undefined, rest: '' };
   if (reply?.kind === 'failure') throw errorOf(reply);

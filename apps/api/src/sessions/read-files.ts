@@ -5,7 +5,7 @@ import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requirePlace } from './find.ts';
 
-export type FileQuestion = Omit<Extract<Command, { kind: 'ask_files' }>, 'v' | 'kind' | 'sessionId'>;
+export type FileRequest = Omit<Extract<Command, { kind: 'ask_files' }>, 'v' | 'kind' | 'sessionId'>;
 
 /**
  * The answer as JSON.
@@ -16,7 +16,7 @@ export async function readFiles(
   deps: Operations,
   userId: string,
   sessionId: string,
-  question: FileQuestion,
+  question: FileRequest,
 ): Promise<string> {
   const place = await requirePlace(deps, userId, sessionId);
   const can = await capabilitiesOf(deps.database, place.deviceId);

@@ -27,8 +27,12 @@ const isItems = (page: Page): page is ItemsPage => 'json' in page;
 type HistoryAnswer<T> = { readonly body: T } | ItemsPage;
 
 /** A session whose daemon is asked. */
-type Asked = Pick<SessionPlace, 'deviceId' | 'nativeId' | 'placeholder' | 'lastMessage'>;
-const askedOf = ({ nativeId, placeholder, session: { deviceId, lastMessage } }: SessionRecord): Asked => ({
+type HistorySession = Pick<SessionPlace, 'deviceId' | 'nativeId' | 'placeholder' | 'lastMessage'>;
+const historySessionOf = ({
+  nativeId,
+  placeholder,
+  session: { deviceId, lastMessage },
+}: SessionRecord): HistorySession => ({
   deviceId,
   nativeId,
   placeholder,
@@ -44,7 +48,7 @@ const maxMore = 10;
  * cursor to go on from with `after`, and `hasMore` is true.
  * @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
-async function askForPage(deps: Operations, session: Asked, range: HistoryRange): Promise<Page> {
+async function askForPage(deps: Operations, session: HistorySession, range: HistoryRange): Promise<Page> {
   const first = await askOnce(deps, session, range);
   if (isItems(first)) return first;
   if (!mayBeTheFirstOnes(first, session, range)) return first;
@@ -67,16 +71,20 @@ async function askForPage(deps: Operations, session: Asked, range: HistoryRange)
 }
 
 /** A page with more after `after`; or a newest page whose last message is not that of the session. */
-function mayBeTheFirstOnes(page: MessagePage, { lastMessage }: Asked, { before, after }: HistoryRange): boolean {
+function mayBeTheFirstOnes(
+  page: MessagePage,
+  { lastMessage }: HistorySession,
+  { before, after }: HistoryRange,
+): boolean {
   if (!page.hasMore || page.newestUuid === null) return false;
   if (after !== undefined) return true;
   const last = page.messages.at(-1)?.content ?? '';
-  const known = lastMessage.trim();
-  return before === undefined && known !== '' && !last.trim().startsWith(known);
+  const stored = lastMessage.trim();
+  return before === undefined && stored !== '' && !last.trim().startsWith(stored);
 }
 
 /** @throws as `askForPage` */
-async function askOnce(deps: Operations, session: Asked, range: HistoryRange): Promise<Page> {
+async function askOnce(deps: Operations, session: HistorySession, range: HistoryRange): Promise<Page> {
   requireNamed(session, 'history');
   const { limit = limits.historyPageDefault, before, after, parts, changed } = range;
   const since = parts ? changed : undefined;
@@ -131,15 +139,15 @@ export async function readSession(
     deps.sendCommand(record.session.deviceId, { v: 1, kind: 'open', sessionKey: record.key });
   }
   try {
-    const page = await askForPage(deps, askedOf(record), range);
+    const page = await askForPage(deps, historySessionOf(record), range);
     if (isItems(page)) return { json: withMembers(record.session, page.json.slice(1)) };
     return { body: { ...record.session, ...page } };
   } catch (error) {
-    const known = error instanceof RelayError ? error : undefined;
-    if (!known && !(error instanceof BackplaneError)) throw error;
+    const relayError = error instanceof RelayError ? error : undefined;
+    if (!relayError && !(error instanceof BackplaneError)) throw error;
     const messagesError = {
-      code: known?.code ?? 'SERVICE_UNAVAILABLE',
-      error: known?.message ?? 'The relay cannot ask the device right now.',
+      code: relayError?.code ?? 'SERVICE_UNAVAILABLE',
+      error: relayError?.message ?? 'The relay cannot ask the device right now.',
     };
     const none = { messages: [], hasMore: false, oldestUuid: null, newestUuid: null };
     return { body: { ...record.session, ...none, messagesError } };

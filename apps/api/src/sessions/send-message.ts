@@ -91,12 +91,12 @@ export async function sendMessage(
       const now = body.deliver === 'now';
       const into = now ? await requireTurn(tx, record) : undefined;
       if (uuid === undefined) refuseUnbound(record, deps.config.boundApprovals);
-      const asked =
+      const openPrompt =
         uuid === undefined || uuid === null ? undefined : await requireOpenPrompt(tx, record, uuid, undefined);
-      if (asked) judgeAnswer(asked.prompt, { text: content });
+      if (openPrompt) judgeAnswer(openPrompt.prompt, { text: content });
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
-      const answers = asked ? { uuid: asked.uuid } : null;
+      const answers = openPrompt ? { uuid: openPrompt.uuid } : null;
       const followUp = {
         ...{ content, images: attachedText(images?.text, body.files), settings, queueTtlSeconds: body.queueTtlSeconds },
         ...{ desk: body.desk, agent },

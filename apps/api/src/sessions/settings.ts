@@ -39,7 +39,7 @@ export const settingNote = ({ id, value }: { id: string; value: string | null })
 const isDanger = (settings: readonly Setting[], { id, value }: { id: string; value: string }): boolean =>
   settings.find((one) => one.id === id)?.options.find((option) => option.id === value)?.danger === true;
 
-interface Asked {
+interface SettingsRequest {
   known?: boolean;
   change?: SettingChange;
   /** Rejects if the person did not sign in a short time ago. */
@@ -55,7 +55,7 @@ export async function settingsOf(
   deps: Operations,
   userId: string,
   sessionId: string,
-  { known = false, change, requireRecent }: Asked = {},
+  { known = false, change, requireRecent }: SettingsRequest = {},
 ): Promise<SessionSettings> {
   const place = await requirePlace(deps, userId, sessionId);
   const { deviceId, id, nativeId } = place;
@@ -84,7 +84,7 @@ export async function settingsOf(
   };
 }
 
-interface AskedDefaults {
+interface DefaultsRequest {
   agentType?: string | undefined;
   projectPath?: string | undefined;
   change?: DefaultChange;
@@ -100,7 +100,7 @@ export async function defaultsOf(
   deps: Operations,
   userId: string,
   deviceId: string,
-  { agentType, projectPath, change, requireRecent }: AskedDefaults,
+  { agentType, projectPath, change, requireRecent }: DefaultsRequest,
 ): Promise<AgentSettings> {
   const device = await findDevice(deps.database, userId, deviceId);
   if (!device) throw new RelayError('DEVICE_NOT_FOUND');

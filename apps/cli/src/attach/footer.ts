@@ -6,7 +6,7 @@ import type { Paint, Style } from '../show/style.ts';
 import { fitted, oneLine, plain, widthOf } from '../show/text.ts';
 import type { Footer } from './screen.ts';
 
-export interface Shown {
+export interface FooterState {
   session: Session | undefined;
   /** Milliseconds until the next attempt to connect. */
   lostForMs: number | undefined;
@@ -67,7 +67,7 @@ const heldLine = ({ state, program, terminal, why, sure }: Held): string => {
   return `${what}: ${program}${where} (/take closes it there)`;
 };
 
-function stateLine({ session, lostForMs }: Shown): Line {
+function stateLine({ session, lostForMs }: FooterState): Line {
   if (lostForMs !== undefined) return [`Reconnecting in ${Math.ceil(lostForMs / 1000)} s`, 'yellow'];
   if (!session) return [''];
   const { status, progress, queue } = session;
@@ -78,7 +78,7 @@ function stateLine({ session, lostForMs }: Shown): Line {
   return [`▶ Working${doing}${waiting}`, 'cyan'];
 }
 
-export function footerOf(shown: Shown, columns: number, style: Style): Footer {
+export function footerOf(shown: FooterState, columns: number, style: Style): Footer {
   const { session, note, choosing, readOnly, text, cursor } = shown;
   const room = Math.max(20, columns - 1);
   const drawn = (lines: readonly Line[]) => lines.map(([line, paint]) => style(paint, fitted(line, room)));

@@ -129,14 +129,14 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
     editor.set('');
     if (confirming) {
       const option = confirming;
-      const asked = prompt();
+      const question = prompt();
       confirming = undefined;
-      return text.trim() === 'yes' && asked ? answer(asked, option) : print('Not allowed.');
+      return text.trim() === 'yes' && question ? answer(question, option) : print('Not allowed.');
     }
     if (isCommand(text.trim()))
       return run(text.trim()).catch((error: unknown) => print(error instanceof Error ? error.message : 'It failed.'));
-    const asked = prompt();
-    if (asked) return asked.text === false ? print('Choose a number.') : send(text, undefined, asked.id);
+    const question = prompt();
+    if (question) return question.text === false ? print('Choose a number.') : send(text, undefined, question.id);
     if (!session?.held) return send(text);
     choosing = text;
     return print('');
@@ -151,13 +151,13 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
       editor.set(content);
       return print(deskWays[2]);
     }
-    const asked = prompt();
-    const option = asked?.options[number - 1];
-    if (!asked || !option) {
+    const question = prompt();
+    const option = question?.options[number - 1];
+    if (!question || !option) {
       editor.set(String(number));
       return screen.changed();
     }
-    if (!isLasting(option)) return answer(asked, option);
+    if (!isLasting(option)) return answer(question, option);
     confirming = option;
     return print('Type yes to allow:');
   };
@@ -184,8 +184,8 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
   const updated = (now: Session) => {
     const before = prompt()?.id;
     session = now;
-    const asked = prompt();
-    const lines = asked && asked.id !== before ? subjectLines(asked) : [];
+    const question = prompt();
+    const lines = question && question.id !== before ? subjectLines(question) : [];
     // A long subject is printed in full, so that the user can read it before answering.
     if (lines.length > mostSubjectLines) screen.print(lines.map((line) => `  ${line}\n`).join(''));
   };

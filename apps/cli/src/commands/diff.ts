@@ -22,8 +22,8 @@ interface DiffOptions extends CommonOptions {
 const scopes: readonly ChangeScope[] = ['uncommitted', 'session', 'turn', 'edits'];
 
 function scopeOf({ scope = 'uncommitted' }: DiffOptions): ChangeScope {
-  const known = scopes.find((one) => one === scope);
-  if (known) return known;
+  const found = scopes.find((one) => one === scope);
+  if (found) return found;
   throw new Failure('BAD_USAGE', `--scope must be ${scopes.join(', ')}.`, exitCodes.usage);
 }
 

@@ -14,9 +14,9 @@ export function fieldValuesOf({ fields }: Prompt, typed: readonly string[]): Fie
   for (const one of typed) {
     const at = one.indexOf('=');
     const name = one.slice(0, at).trim();
-    const field = fields.find((known) => known.name === name) ?? fields.find(({ title }) => title === name);
+    const field = fields.find((candidate) => candidate.name === name) ?? fields.find(({ title }) => title === name);
     if (at < 1 || !field)
-      throw usage(`--field must be name=value, with one of ${fields.map((known) => known.name).join(', ')}.`);
+      throw usage(`--field must be name=value, with one of ${fields.map((candidate) => candidate.name).join(', ')}.`);
     values.set(field.name, valueOf(field, one.slice(at + 1)));
   }
   const given = Object.fromEntries(values);

@@ -6,13 +6,13 @@ import type { Relay } from '../relay.ts';
 import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
-type Mark = (relay: Relay, id: string) => Promise<Session>;
+type MarkSession = (relay: Relay, id: string) => Promise<Session>;
 const pinned =
-  (pinned: boolean): Mark =>
+  (pinned: boolean): MarkSession =>
   (relay, id) =>
     relay.call('updateSession', { params: { id }, body: { pinned } });
 
-export const markings: readonly { action: string; what: string; mark: Mark }[] = [
+export const markings: readonly { action: string; what: string; mark: MarkSession }[] = [
   { action: 'read', what: 'mark a session as read', mark: (relay, id) => relay.call('markRead', { params: { id } }) },
   {
     action: 'unread',
@@ -24,7 +24,7 @@ export const markings: readonly { action: string; what: string; mark: Mark }[] =
 ];
 
 export const markCommand =
-  (mark: Mark) =>
+  (mark: MarkSession) =>
   async (typed: string, options: CommonOptions, terminal: Terminal): Promise<void> => {
     const { relay, say } = contextOf(options, terminal);
     const session = await mark(relay, await findSessionId(relay, typed));

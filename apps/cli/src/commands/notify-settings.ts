@@ -59,10 +59,10 @@ export async function notifySettingsCommand({ set, ...common }: SettingsOptions,
 
 const split = (typed: string) => typed.split(',').map((word) => word.trim());
 
-function listed<T extends string>(typed: string, known: readonly T[], name: string): T[] {
+function listed<T extends string>(typed: string, allowed: readonly T[], name: string): T[] {
   const words = split(typed).filter((word) => word !== '');
-  const wrong = words.find((word) => !isOneOf(known, word));
-  if (wrong !== undefined) throw usage(`There is no ${name} "${oneLine(wrong)}". There are: ${known.join(', ')}.`);
+  const wrong = words.find((word) => !isOneOf(allowed, word));
+  if (wrong !== undefined) throw usage(`There is no ${name} "${oneLine(wrong)}". There are: ${allowed.join(', ')}.`);
   return words as T[];
 }
 

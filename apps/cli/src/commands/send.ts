@@ -39,12 +39,12 @@ export async function sendCommand(
   const id = session?.id ?? (await findSessionId(relay, typedSession));
   const settings = choicesOf(options);
   if (settings.length > 0 && options.withoutAsking !== true) {
-    const [known, { devices }] = await Promise.all([
+    const [current, { devices }] = await Promise.all([
       relay.call('readSettings', { params: { id }, query: { known: '1' } }),
       relay.call('listDevices'),
     ]);
     const machine = devices.find((one) => id.startsWith(`${one.id}:`))?.name ?? '';
-    for (const choice of settings) await confirmDanger(known.settings, choice, machine, options, terminal);
+    for (const choice of settings) await confirmDanger(current.settings, choice, machine, options, terminal);
   }
   const message = {
     content,

@@ -61,9 +61,9 @@ async function usageOfMachines({ relay, say }: Context, terminal: Terminal, days
   first.setDate(today.getDate() - days + 1);
   const query = { from: calendarDay(first), to: calendarDay(today), zone };
   const { devices } = await relay.call('listDevices');
-  const asked = devices.filter(({ capabilities }) => capabilities.includes('spending'));
+  const reporting = devices.filter(({ capabilities }) => capabilities.includes('spending'));
   const answers = await Promise.all(
-    asked.map(async (device): Promise<{ device: Device; usage?: DeviceUsage }> => {
+    reporting.map(async (device): Promise<{ device: Device; usage?: DeviceUsage }> => {
       try {
         return { device, usage: await relay.call('readUsage', { params: { id: device.id }, query }) };
       } catch (error) {

@@ -36,16 +36,16 @@ export function createConversationView(
   /** With items, tool calls are printed as items, so the session's activity line would repeat them. */
   let hasItems = false;
   /** The newest shown questions. */
-  const asked = new Set<string>();
+  const shownQuestions = new Set<string>();
   let seen: Session | undefined;
 
   /** Returns the questions that were not shown yet. Several open questions are numbered. */
   const questions = (now: Session): string[] => {
     if (now.status !== 'waiting') return [];
     const open = questionsOf(now);
-    const fresh = open.filter((prompt) => !asked.has(prompt.id ?? prompt.at));
-    for (const prompt of fresh) asked.add(prompt.id ?? prompt.at);
-    for (const old of asked) if (asked.size > mostAsked) asked.delete(old);
+    const fresh = open.filter((prompt) => !shownQuestions.has(prompt.id ?? prompt.at));
+    for (const prompt of fresh) shownQuestions.add(prompt.id ?? prompt.at);
+    for (const old of shownQuestions) if (shownQuestions.size > maxShownQuestions) shownQuestions.delete(old);
     return fresh.map((prompt) => promptText(prompt, now.id, style, open));
   };
 
@@ -106,7 +106,7 @@ export function createConversationView(
 }
 
 /** Number of remembered questions. */
-const mostAsked = 1000;
+const maxShownQuestions = 1000;
 
 const nativeOf = ({ id }: Session) => parseSessionId(id)?.nativeId ?? '';
 

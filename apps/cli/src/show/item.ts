@@ -111,8 +111,8 @@ export function questionText(item: Item, { style }: ItemWish): string {
   const [icon, paint] = iconOf(textOf(chosen?.kind).startsWith('reject') ? 'rejected' : textOf(state));
   const answerText = textOf(text) || textOf(chosen?.label);
   const who = textOf(by) === '' ? '' : ` (${fitted(short(by), 60)})`;
-  const asked = fitted(short(textOf(title) || item.content, 4096), 300);
-  return `${style(paint, icon)} ${asked} → ${answerText === '' ? short(state, 64) : fitted(short(answerText, 4096), 300)}${who}\n`;
+  const titleText = fitted(short(textOf(title) || item.content, 4096), 300);
+  return `${style(paint, icon)} ${titleText} → ${answerText === '' ? short(state, 64) : fitted(short(answerText, 4096), 300)}${who}\n`;
 }
 
 export function imageText(image: unknown, { style }: Pick<ItemWish, 'style'>): string {

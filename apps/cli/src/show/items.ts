@@ -49,10 +49,10 @@ export function createItemsView(wish: ItemsWish): ItemsView {
   let current: { uuid: string; isMidLine: boolean } | undefined;
 
   const memoryOf = (uuid: string): Printed => {
-    const known = printed.get(uuid) ?? { characters: 0, text: '', isWhole: false };
-    printed.set(uuid, known);
+    const record = printed.get(uuid) ?? { characters: 0, text: '', isWhole: false };
+    printed.set(uuid, record);
     if (printed.size > mostRemembered) printed.delete(printed.keys().next().value!);
-    return known;
+    return record;
   };
   const interrupt = () => {
     const end = current?.isMidLine ? '\n' : '';

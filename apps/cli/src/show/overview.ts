@@ -11,16 +11,16 @@ import { paintOf, styleOf } from './style.ts';
 import { fitted, oneLine } from './text.ts';
 import { clockTime } from './times.ts';
 
-const maxKnown = 5000;
+const maxRemembered = 5000;
 
 /** Returns the line for a frame, empty if the frame shows no visible change. Remembers names and states. */
 export function createOverview(
   terminal: Terminal,
-  known: { sessions: readonly Session[]; devices: readonly Device[] },
+  initial: { sessions: readonly Session[]; devices: readonly Device[] },
 ) {
   const style = styleOf(terminal);
-  const sessions = new Map(known.sessions.map((session) => [session.id, session]));
-  const devices = new Map(known.devices.map(({ id, name }) => [id, oneLine(name)]));
+  const sessions = new Map(initial.sessions.map((session) => [session.id, session]));
+  const devices = new Map(initial.devices.map(({ id, name }) => [id, oneLine(name)]));
   const items = createRecentItems();
 
   const line = (where: string, what: string, paint = paintOf(what)) => {
@@ -37,7 +37,7 @@ export function createOverview(
   };
   const remember = (session: Session) => {
     sessions.set(session.id, session);
-    if (sessions.size > maxKnown) sessions.delete(sessions.keys().next().value!);
+    if (sessions.size > maxRemembered) sessions.delete(sessions.keys().next().value!);
   };
   const changes = (now: Session, before: Session | undefined): string => {
     const lines: string[] = [];
@@ -46,9 +46,9 @@ export function createOverview(
       lines.push(line(place(now.id), `${now.progress.action} ${now.progress.target}`, 'dim'));
     }
     const nameOfQuestion = ({ id, at }: Prompt) => id ?? at;
-    const known = new Set(before ? questionsOf(before).map(nameOfQuestion) : []);
+    const earlier = new Set(before ? questionsOf(before).map(nameOfQuestion) : []);
     for (const prompt of now.status === 'waiting' ? questionsOf(now) : []) {
-      if (known.has(nameOfQuestion(prompt))) continue;
+      if (earlier.has(nameOfQuestion(prompt))) continue;
       const about = [prompt.prompt, prompt.context ?? prompt.subject?.command].filter(Boolean).join(' · ');
       lines.push(line(place(now.id), `asks: ${about}`, 'yellow'));
     }

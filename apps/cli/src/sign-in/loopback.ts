@@ -49,8 +49,8 @@ export async function listenForAnswer(state: string, port: number): Promise<Loop
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     // Parsed as text: a stranger's request target can be an invalid URL, such as `//`.
-    const [, asked, query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? '') ?? [];
-    if (request.method !== 'GET' || asked !== path) {
+    const [, requestPath, query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? '') ?? [];
+    if (request.method !== 'GET' || requestPath !== path) {
       show(response, 404, 'Nothing here', 'This page belongs to a sign-in of the relay command line.');
       return;
     }

@@ -25,9 +25,9 @@ export function browserOf(rules: ProjectRules): Browse {
     const [only] = allowed;
     if (path === '' && allowed.length > 1)
       return { folders: allowed.map((folder) => ({ name: folder, path: folder })) };
-    const asked = path === '' ? (only ?? '') : path;
-    if (asked === '' || 'error' in projectFolder(asked, rules)) return undefined;
-    return inside(resolve(fromHome(asked)), allowed, rules);
+    const folder = path === '' ? (only ?? '') : path;
+    if (folder === '' || 'error' in projectFolder(folder, rules)) return undefined;
+    return inside(resolve(fromHome(folder)), allowed, rules);
   };
 }
 

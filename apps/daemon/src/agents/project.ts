@@ -22,27 +22,27 @@ type Project = { directory: string } | { error: string };
  */
 export function projectFolder(path: string, rules: ProjectRules, identify: Identify = identityOf): Project {
   const { defaultPath, allowed } = rules;
-  const asked = path === '' ? resolve(defaultPath) : fromHome(path);
-  if (!isAbsolute(asked)) return { error: `The project path must be absolute, but it is "${path}".` };
-  if (asked.includes('\0')) return { error: 'The project path contains a null character. Choose another folder.' };
-  const real = existing(resolve(asked));
+  const folder = path === '' ? resolve(defaultPath) : fromHome(path);
+  if (!isAbsolute(folder)) return { error: `The project path must be absolute, but it is "${path}".` };
+  if (folder.includes('\0')) return { error: 'The project path contains a null character. Choose another folder.' };
+  const real = existing(resolve(folder));
   if (allowed && !isIn(allowed, real, identify)) {
     return {
-      error: `The project path ${asked} lies outside the folders that this daemon may work in: ${allowed.join(', ')}. Allow it with --allow on that machine.`,
+      error: `The project path ${folder} lies outside the folders that this daemon may work in: ${allowed.join(', ')}. Allow it with --allow on that machine.`,
     };
   }
   if (!isOpen(real, rules, identify))
-    return { error: `The project path ${asked} holds keys or the state of a program: no agent is started there.` };
+    return { error: `The project path ${folder} holds keys or the state of a program: no agent is started there.` };
   try {
-    const directory = realpathSync(asked);
-    if (!statSync(directory).isDirectory()) return { error: `The project path ${asked} is not a directory.` };
+    const directory = realpathSync(folder);
+    if (!statSync(directory).isDirectory()) return { error: `The project path ${folder} is not a directory.` };
     // Checked again: a link might have changed since.
     return isOpen(directory, rules, identify)
       ? { directory }
-      : { error: `The project path ${asked} has just changed.` };
+      : { error: `The project path ${folder} has just changed.` };
   } catch (error) {
     const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be used (${reasonOf(error)})`;
-    return { error: `The project path ${asked} ${why} on this machine.` };
+    return { error: `The project path ${folder} ${why} on this machine.` };
   }
 }
 

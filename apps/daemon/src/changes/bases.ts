@@ -4,30 +4,30 @@ import { readFile } from 'node:fs/promises';
 import type { ChangeScope } from '@relay/protocol';
 import { FilesRefused, type SessionPlace } from '@relay/daemon-kit';
 import type { ProjectRules } from '../agents/project.ts';
-import type { Mark, MarkBook } from './marks.ts';
+import type { MarkBook, TurnMark } from './marks.ts';
 import { type Repository, type Root, rootOf } from './repository.ts';
 
 /** A comparison with a commit. */
 export interface Base {
   commit: string;
-  mark?: Mark | undefined;
+  mark?: TurnMark | undefined;
   since?: string;
   about?: true;
 }
 
 /** A session with its root and its scopes. */
-export interface Opened {
+export interface OpenedSession {
   session: SessionPlace;
   root: Root | undefined;
   scopes: ChangeScope[];
 }
 
 export function basesOf(marks: MarkBook, rules: ProjectRules, env: NodeJS.ProcessEnv | undefined) {
-  const open = async (session: SessionPlace): Promise<Opened> => {
+  const open = async (session: SessionPlace): Promise<OpenedSession> => {
     const root = await rootOf(session.projectPath, rules, env);
     const repository = root?.repository;
     if (!repository) return { session, root, scopes: ['edits'] };
-    const has = (mark: Mark | undefined) => mark && base(repository, mark).then(Boolean);
+    const has = (mark: TurnMark | undefined) => mark && base(repository, mark).then(Boolean);
     const { first, turns } = marks.of(session.sessionId);
     const [ofSession, ofTurn] = await Promise.all([
       has(first) ?? sinceCreated(repository, session).then(Boolean),
@@ -39,7 +39,7 @@ export function basesOf(marks: MarkBook, rules: ProjectRules, env: NodeJS.Proces
     return { session, root, scopes: [...scopes, 'edits'] };
   };
 
-  const baseOf = async ({ session, root, scopes }: Opened, scope: ChangeScope, turn?: string): Promise<Base> => {
+  const baseOf = async ({ session, root, scopes }: OpenedSession, scope: ChangeScope, turn?: string): Promise<Base> => {
     const repository = root?.repository;
     const { first, turns } = marks.of(session.sessionId);
     let found: Base | undefined;
@@ -65,7 +65,7 @@ async function emptyTree({ git }: Repository): Promise<string> {
 }
 
 /** The commit of a mark; after a rebase, the newest common commit. */
-async function base({ git, head }: Repository, mark: Mark): Promise<Base | undefined> {
+async function base({ git, head }: Repository, mark: TurnMark): Promise<Base | undefined> {
   if (head === undefined || !/^[0-9a-f]{40,64}$/.test(mark.head)) return undefined;
   if (head === mark.head) return { commit: head, mark, since: mark.at };
   const common = await git(['merge-base', mark.head, head], { timeMs: 2000 }).then(

@@ -20,16 +20,16 @@ export function editsIn(items: readonly Item[], root: string | undefined): Map<s
     if (part.kind !== 'tool' || part.status !== 'completed' || !Array.isArray(part.diffs)) continue;
     for (const diff of part.diffs as Diff[]) {
       const path = named(diff.path);
-      const known = edits.get(path);
-      const { added = 0, removed = 0 } = known?.change ?? {};
+      const previous = edits.get(path);
+      const { added = 0, removed = 0 } = previous?.change ?? {};
       const change: Change = {
         path,
-        change: diff.change === 'edit' ? (known?.change.change ?? 'edit') : diff.change,
+        change: diff.change === 'edit' ? (previous?.change.change ?? 'edit') : diff.change,
         added: added + diff.added,
         removed: removed + diff.removed,
         ...(diff.from === undefined ? {} : { from: named(diff.from) }),
       };
-      edits.set(path, { change, hunks: [...(known?.hunks ?? []), ...(diff.hunks ?? [])] });
+      edits.set(path, { change, hunks: [...(previous?.hunks ?? []), ...(diff.hunks ?? [])] });
     }
   }
   return edits;

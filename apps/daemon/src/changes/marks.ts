@@ -8,7 +8,7 @@ import type { ProjectRules } from '../agents/project.ts';
 import type { Found } from './compare.ts';
 import { readHead } from './safe-files.ts';
 
-export interface Mark {
+export interface TurnMark {
   at: string;
   turn: string;
   head: string;
@@ -20,8 +20,8 @@ export interface Mark {
 }
 
 interface Marks {
-  first?: Mark;
-  turns: Mark[];
+  first?: TurnMark;
+  turns: TurnMark[];
 }
 
 const keptTurns = 50;
@@ -31,7 +31,7 @@ const fileBytes = 1024 * 1024;
 
 export interface MarkBook {
   of(sessionId: string): Marks;
-  add(sessionId: string, mark: Mark): void;
+  add(sessionId: string, mark: TurnMark): void;
 }
 
 export function openMarks(folder: string): MarkBook {

@@ -118,8 +118,8 @@ const newEnough = new Map<string, boolean>();
 
 async function isNewEnough(git: Git, env: NodeJS.ProcessEnv): Promise<boolean> {
   const program = findProgram('git', env) ?? '';
-  const known = newEnough.get(program);
-  if (known !== undefined) return known;
+  const cached = newEnough.get(program);
+  if (cached !== undefined) return cached;
   const text = (await git(['--version'], { timeMs: shortMs })).toString();
   const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(text)?.map(Number) ?? [];
   const isNew = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);

@@ -16,11 +16,11 @@ function componentsOf(path: string): string[] | undefined {
 
 /** Returns a test whether a path below the root lies in a folder that apps can see. It looks at each folder once. */
 export function openFolders(root: string, rules: ProjectRules): (path: string) => boolean {
-  const known = new Map<string, boolean>();
+  const cache = new Map<string, boolean>();
   return (path) => {
     const folder = dirname(path);
-    const isOpen = known.get(folder) ?? isAllowed(join(root, folder), rules);
-    known.set(folder, isOpen);
+    const isOpen = cache.get(folder) ?? isAllowed(join(root, folder), rules);
+    cache.set(folder, isOpen);
     return isOpen;
   };
 }
@@ -100,7 +100,7 @@ export async function piece(handle: FileHandle, offset: number, length: number):
   return buffer.subarray(0, at);
 }
 
-export interface Entry {
+export interface FolderEntry {
   name: string;
   kind: 'folder' | 'file' | 'link';
   bytes?: number;
@@ -110,11 +110,11 @@ export interface Entry {
 const entriesMax = 10_000;
 
 /** The entries of a folder, without the folder of git, devices and closed folders. Undefined when it cannot be opened. */
-export async function entriesOf(root: string, path: string, rules: ProjectRules): Promise<Entry[] | undefined> {
+export async function entriesOf(root: string, path: string, rules: ProjectRules): Promise<FolderEntry[] | undefined> {
   const parts = componentsOf(path);
   if (!parts || !isAllowed(join(root, ...parts), rules)) return undefined;
   return inFolder(root, parts, async (place, real) => {
-    const entries: Entry[] = [];
+    const entries: FolderEntry[] = [];
     for await (const entry of await opendir(place)) {
       if (entries.length >= entriesMax) break;
       if (entry.name.toLowerCase() === '.git') continue;

@@ -3,7 +3,7 @@ import { type Change, type ChangeScope, changeLimits } from '@relay/protocol';
 import { FilesRefused, type Log, type SessionPlace, type Workspace } from '@relay/daemon-kit';
 import { reasonOf } from '@relay/machine';
 import type { ProjectRules } from '../agents/project.ts';
-import { type Base, type Opened, basesOf } from './bases.ts';
+import { type Base, type OpenedSession, basesOf } from './bases.ts';
 import { type Found, blobOf, changesSince, sizesOf } from './compare.ts';
 import { type Edit, editsIn } from './edits.ts';
 import { GitFailure } from './git.ts';
@@ -65,7 +65,7 @@ export function workspaceOf(options: WorkspaceOptions): Workspace {
     };
   };
 
-  const edits = ({ session, root }: Opened): Map<string, Edit> => {
+  const edits = ({ session, root }: OpenedSession): Map<string, Edit> => {
     const found = editsIn(session.items(), root?.path);
     for (const edit of found.values())
       if (hides(edit.change) || holdsKey(edit.hunks.flatMap(({ lines }) => lines).join('\n')))

@@ -128,8 +128,8 @@ async function socketFinding(server: string): Promise<Finding> {
     'Sec-WebSocket-Version': '13',
     'Sec-WebSocket-Key': key,
   };
-  const asked = { headers, timeoutMs: healthTimeoutMs };
-  const { status } = await exchange(`${server}/ws/daemon`, asked).catch(() => ({ status: 0 }));
+  const options = { headers, timeoutMs: healthTimeoutMs };
+  const { status } = await exchange(`${server}/ws/daemon`, options).catch(() => ({ status: 0 }));
   if (status === 0) return bad('WebSocket', `the upgrade request got no answer; ${strippedAdvice}`);
   if (status === 426 || isStripped(status))
     return bad('WebSocket', `the upgrade request was answered with ${status}; ${strippedAdvice}`);

@@ -9,7 +9,7 @@ import { requireConfig } from '../config.ts';
 import { homeOf, registeredHomes } from '../home.ts';
 import { runningOn } from '../lock.ts';
 import {
-  type Action,
+  type ServiceAction,
   removeDefinition,
   runCommands,
   servicePlan,
@@ -28,7 +28,7 @@ export interface ServiceOptions extends CommonOptions {
 }
 
 export async function serviceCommand(
-  action: 'install' | 'remove' | 'status' | Action,
+  action: 'install' | 'remove' | 'status' | ServiceAction,
   options: ServiceOptions,
   terminal: Terminal,
   platform: NodeJS.Platform = process.platform,

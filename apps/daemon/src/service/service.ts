@@ -15,7 +15,7 @@ import {
   windowsTask,
 } from './definitions.ts';
 
-export type Action = 'start' | 'stop' | 'logs';
+export type ServiceAction = 'start' | 'stop' | 'logs';
 
 interface ServiceSystem {
   name: 'systemd' | 'launchd' | 'windows';
@@ -26,7 +26,7 @@ interface ServiceSystem {
   /** Commands after the definition was written, and before it is removed. Each is a program and its arguments. */
   install: string[][];
   uninstall: string[][];
-  run: Readonly<Record<Action, string[]>>;
+  run: Readonly<Record<ServiceAction, string[]>>;
   /** Succeeds while the service runs. Absent: the manager does not distinguish running from installed. */
   runs?: string[];
   /** Succeeds while an earlier installation still stops and blocks the next. */

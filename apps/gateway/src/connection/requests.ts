@@ -5,7 +5,7 @@ import { BoundedMap, SparseMap } from './sparse-map.ts';
 export type Purpose = 'completion' | 'arrival' | 'text' | 'name';
 
 /** A search of the history for one task. `history-search.ts` has the machine. */
-export interface Search {
+export interface TaskSearch {
   readonly purpose: Purpose;
   readonly taskId: string;
   state: 'planned' | 'reading' | 'over';
@@ -47,7 +47,7 @@ export class Requests<Q = unknown> {
   /** The newest page of history by native id. */
   readonly pages = new BoundedMap<string, EarlierPage>(100);
   /** The newest search of the history for each purpose and task. */
-  readonly searches = new SparseMap<string, Search>();
+  readonly searches = new SparseMap<string, TaskSearch>();
   readonly #inFlight = new SparseMap<string, DaemonRequest<Q>>();
 
   get size(): number {

@@ -14,7 +14,7 @@ import type { Contests } from './contests.ts';
 import { type FrameHandler, passesReport } from '../frames/frame-handler.ts';
 import type { History } from '../history/history.ts';
 import type { Hub } from '../connection/hub.ts';
-import type { Inbound } from '../frames/inbound.ts';
+import type { FrameDispatcher } from '../frames/inbound.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { Presence } from './presence.ts';
 import type { Status } from '../frames/status.ts';
@@ -32,9 +32,9 @@ interface ConnectionsDeps {
   presence: Presence;
   contests: Contests;
   history: History;
-  inbound: Inbound;
+  inbound: FrameDispatcher;
   status: Status;
-  handle: FrameHandler;
+  handleFrame: FrameHandler;
   /** Drops the cached credential of a device because it is stale. */
   forget: (deviceId: string) => void;
 }
@@ -60,7 +60,7 @@ export class Connections {
     this.#deps = deps;
     const of = (socket: Socket) => this.#bySocket.get(socket)!;
     this.#handlers = {
-      onFrame: (text, socket) => deps.handle(of(socket), text),
+      onFrame: (text, socket) => deps.handleFrame(of(socket), text),
       passes: passesReport,
       payer: (socket) => of(socket).ownerId,
       onBinary: (socket) => of(socket).close('binary'),

@@ -3,7 +3,7 @@
  * complete, and the gateway refuses the other daemon before the upgrade. Devices without a contest cost nothing.
  */
 import type { Leases, Shared } from '@relay/backplane';
-import { type Database, type Hold, noteReplacement, withDevice } from '@relay/database';
+import { type ConflictHold, type Database, noteReplacement, withDevice } from '@relay/database';
 import { RelayError, capabilities } from '@relay/protocol';
 import type { DaemonConnection, Peer } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
@@ -19,7 +19,7 @@ export interface Contests {
   /** The daemon of this connection was there when another one took its place. */
   replaced(connection: DaemonConnection): Promise<void>;
   /** Another instance, or the database, knows that this device is contested. */
-  learn(deviceId: string, hold: Hold): void;
+  learn(deviceId: string, hold: ConflictHold): void;
   /** @throws RelayError as `waitYourTurn`, while the device is contested and owned */
   refuse(peer: Peer): Promise<void>;
 }
@@ -35,7 +35,7 @@ const maxHeld = 10_000;
 export function createContests({ database, backplane, metrics, notify }: ContestDeps): Contests {
   const held = new Map<string, { untilMs: number; retryAfter: number }>();
 
-  const learn = (deviceId: string, { heldMs, retryAfter }: Hold) => {
+  const learn = (deviceId: string, { heldMs, retryAfter }: ConflictHold) => {
     if (held.size >= maxHeld) held.clear();
     held.set(deviceId, { untilMs: Date.now() + heldMs, retryAfter });
   };

@@ -5,9 +5,9 @@
 import type { BackplaneInstance } from '@relay/backplane';
 import {
   type Beginning,
+  type ClosedConnection,
   type Connected,
   type Database,
-  type Ending,
   connectionClosed,
   connectionsClosed,
   createLane,
@@ -32,7 +32,7 @@ export class Presence {
   readonly #logger: Logger;
   readonly #graceMs: number;
   readonly #begin: (beginning: Beginning) => Promise<Connected | 'gone'>;
-  readonly #end: (ending: Ending) => Promise<'noted'>;
+  readonly #end: (ending: ClosedConnection) => Promise<'noted'>;
 
   constructor(
     database: Database,

@@ -39,7 +39,7 @@ export class Schedule {
     }
     const run = { again: true, done: Promise.resolve() };
     this.#running.set(job, run);
-    run.done = this.#runWhileAsked(job, run).finally(() => this.#running.delete(job));
+    run.done = this.#runWhileRequested(job, run).finally(() => this.#running.delete(job));
     return run.done;
   }
 
@@ -58,7 +58,7 @@ export class Schedule {
     clearTimeout(timer);
   }
 
-  async #runWhileAsked({ name, work }: Job, run: { again: boolean }): Promise<void> {
+  async #runWhileRequested({ name, work }: Job, run: { again: boolean }): Promise<void> {
     while (run.again && !this.#stopped) {
       run.again = false;
       await work().catch((error: unknown) => {

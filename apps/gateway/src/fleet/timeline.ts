@@ -5,7 +5,7 @@
 import type { Shared, UserFrames } from '@relay/backplane';
 import {
   type Database,
-  type Mark,
+  type TimelineMark,
   allOwners,
   devicesQueuedBefore,
   devicesWithDueSchedules,
@@ -43,7 +43,7 @@ export async function watchTimeline(deps: TimelineDeps): Promise<void> {
   let remembered = kept;
   try {
     const mark = await raiseMark(database);
-    const seen = kept === undefined ? undefined : (JSON.parse(kept) as Mark);
+    const seen = kept === undefined ? undefined : (JSON.parse(kept) as TimelineMark);
     const isBack = seen !== undefined && mark.value <= seen.value;
     if (isBack) await setBack(deps, seen, mark);
     remembered = JSON.stringify(isBack ? await raiseMark(database, seen.value) : mark);
@@ -52,7 +52,7 @@ export async function watchTimeline(deps: TimelineDeps): Promise<void> {
   }
 }
 
-async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<void> {
+async function setBack(deps: TimelineDeps, seen: TimelineMark, found: TimelineMark): Promise<void> {
   const { database, backplane, publisher, logger, metrics } = deps;
   const cause = `${seen.value}`;
   // Before daemons get these tasks: they might have been written in the lost time.

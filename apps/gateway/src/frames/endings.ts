@@ -13,7 +13,7 @@ import {
   cancelledAmong,
   continueAfterLimit,
   endTask,
-  findAskedTask,
+  findDeliveredTask,
   readSessions,
   settleTask,
   withDevice,
@@ -24,7 +24,7 @@ import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { Outcomes } from '../history/outcomes.ts';
 import type { ProgressBoard } from '../sessions/progress.ts';
 import { publishResolution, resolveNamed } from '../sessions/resolution.ts';
-import { type Ending, type Speech, endMessage } from '../sessions/speech.ts';
+import { type OutcomeEvent, type Speech, endMessage } from '../sessions/speech.ts';
 import type { TaskWriter } from '../tasks/tasks-out.ts';
 import type { Transcript } from './transcript.ts';
 import { nativeIdOf, prompt } from '../sessions/translate.ts';
@@ -57,7 +57,7 @@ export type Endings = (
   connection: DaemonConnection,
   taskId: string,
   sessionKey: string,
-  event: Received<Ending>,
+  event: Received<OutcomeEvent>,
 ) => Promise<void>;
 
 const causes: Record<Outcome['kind'], NotificationCause> = {
@@ -66,7 +66,7 @@ const causes: Record<Outcome['kind'], NotificationCause> = {
   failed: 'failed',
 };
 
-function outcomeOf(event: Ending, taskId: string, now: Date): Outcome {
+function outcomeOf(event: OutcomeEvent, taskId: string, now: Date): Outcome {
   if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
   if (event.event_type === 'ERROR') {
     const code = endCodes.find((code) => code === event.code) ?? 'AGENT_ERROR';
@@ -98,7 +98,7 @@ export function createEndings(deps: EndingDeps): Endings {
     connection: DaemonConnection,
     taskId: string,
     sessionKey: string,
-    event: Ending,
+    event: OutcomeEvent,
     outcome: Outcome,
   ) => {
     const isWordless = outcome.kind !== 'waiting' && endMessage(event, new Date()).content.trim() === '';
@@ -121,7 +121,7 @@ export function createEndings(deps: EndingDeps): Endings {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
       // Read it before the outcome clears the instruction, which the history search needs.
-      const task = isWordless ? await findAskedTask(tx, taskId) : undefined;
+      const task = isWordless ? await findDeliveredTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
       const limit = outcome.kind === 'failed' && ended === 'ended' ? outcome.limit : undefined;
       const resetsAt = readTime(limit?.resetsAt ?? '');

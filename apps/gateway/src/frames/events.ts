@@ -37,7 +37,7 @@ interface EventDeps {
 
 export interface Events {
   /** Handles one event: at once, or when the promise resolves. The caller keeps the order. */
-  handle(connection: DaemonConnection, event: Received<DaemonEvent>): void | Promise<void>;
+  dispatch(connection: DaemonConnection, event: Received<DaemonEvent>): void | Promise<void>;
 }
 
 export function createEvents(deps: EventDeps): Events {
@@ -131,14 +131,14 @@ export function createEvents(deps: EventDeps): Events {
   };
 
   return {
-    handle: (connection, event) => {
+    dispatch: (connection, event) => {
       const { task_id: taskId, session_id: nativeId } = event;
       if (event.event_type === 'TRANSCRIPT' && !connection.can('transcript')) {
         metrics.ignored.inc({ cause: 'undeclared event' });
         return;
       }
-      if (isPromptEvent(event)) return deps.prompts.handle(connection, event);
-      if (event.event_type === 'STEERED') return deps.steers.handle(connection, event);
+      if (isPromptEvent(event)) return deps.prompts.apply(connection, event);
+      if (event.event_type === 'STEERED') return deps.steers.settle(connection, event);
       if (event.event_type === 'TRANSCRIPT') {
         // Apps see the gap, and ask.
         if (isOverlong(event.written)) {

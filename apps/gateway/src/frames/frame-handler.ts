@@ -4,14 +4,14 @@ import { isRefusedContent, isUnavailable } from '@relay/database';
 import type { Tracer } from '@relay/telemetry';
 import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { FairShare } from './fair-share.ts';
-import type { Inbound } from './inbound.ts';
+import type { FrameDispatcher } from './inbound.ts';
 import { createLargeFrames } from './large-frames.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { outlast } from '../connection/outage.ts';
 import { answerTypes } from '../history/questions.ts';
 
 interface FrameHandlerDeps {
-  inbound: Inbound;
+  inbound: FrameDispatcher;
   share: FairShare;
   tracer: Tracer | undefined;
   metrics: Pick<GatewayMetrics, 'events'>;
@@ -72,7 +72,7 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
   const large = createLargeFrames(share);
 
   const work = (connection: DaemonConnection, frame: Received) =>
-    outlast(() => inbound.handle(connection, frame), isClosing);
+    outlast(() => inbound.dispatch(connection, frame), isClosing);
 
   /** Traces the work that a frame causes; a pong causes no work. */
   const traced = async (connection: DaemonConnection, frame: Received, active: Tracer): Promise<void> => {
@@ -109,7 +109,7 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
     text.length <= maxDigestCharacters && report.test(text) ? inbound.repeat(connection, text) : undefined;
 
   const receiveLarge = (connection: DaemonConnection, text: string) =>
-    repeated(connection, text) ?? large.handle(connection, text, (frame) => handle(connection, frame));
+    repeated(connection, text) ?? large.process(connection, text, (frame) => handle(connection, frame));
   const receiveSmall = (connection: DaemonConnection, text: string) =>
     connection.takesPong(text) ? undefined : handle(connection, connection.decode(text));
   const settled = (connection: DaemonConnection, text: string, done: Promise<void>) =>

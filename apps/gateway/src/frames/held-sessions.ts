@@ -6,7 +6,7 @@ import { type FromDaemon, type Held, type ReportEntry, isNativeId } from '@relay
 import type { DaemonConnection } from '../connection/connection.ts';
 
 export interface HeldSessions {
-  handle(connection: DaemonConnection, frame: FromDaemon<'session_held'>): Promise<void>;
+  save(connection: DaemonConnection, frame: FromDaemon<'session_held'>): Promise<void>;
   /** A report replaces all: a session whose entry has no `held` is not held. */
   replace(connection: DaemonConnection, entries: readonly ReportEntry[]): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function createHeldSessions(deps: HeldDeps): HeldSessions {
   };
 
   return {
-    async handle(connection, { session_id: nativeId, held }) {
+    async save(connection, { session_id: nativeId, held }) {
       if (!connection.can('desk') || !isNativeId(nativeId)) return;
       const found = await findNativeSession(database, connection.deviceId, nativeId);
       if (!found) return;

@@ -37,16 +37,16 @@ interface InboundDeps {
   metrics: GatewayMetrics;
 }
 
-export interface Inbound {
+export interface FrameDispatcher {
   /** The device is ours and online: loads its open tasks, and sends the daemon the sessions to watch. */
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   /** Handles one frame: at once, or when the promise resolves. */
-  handle(connection: DaemonConnection, frame: Received): void | Promise<void>;
+  dispatch(connection: DaemonConnection, frame: Received): void | Promise<void>;
   /** Handles the text of a report that is the last one of its connection again. Undefined: it has to be decoded. */
   repeat(connection: DaemonConnection, text: string): Promise<void> | undefined;
 }
 
-export function createInbound(deps: InboundDeps): Inbound {
+export function createInbound(deps: InboundDeps): FrameDispatcher {
   const { database, publisher, sessions, watching, history, status, events, reports, activity, held, metrics } = deps;
 
   const tasksOf = gathered((deviceIds) => openTasks(database, deviceIds));
@@ -69,9 +69,9 @@ export function createInbound(deps: InboundDeps): Inbound {
   };
   const handlers: { [T in FromDaemonFrame['type']]: Handler<T> } = {
     ...answers,
-    status: (connection, frame) => status.handle(connection, frame),
+    status: (connection, frame) => status.apply(connection, frame),
     stopping: ({ tasks }) => tasks.phase.stop(),
-    report_sessions: (connection, frame) => reports.handle(connection, frame),
+    report_sessions: (connection, frame) => reports.apply(connection, frame),
     session_activity: activity,
     settings_activity: async (connection, { session_id: nativeId, defaults }) => {
       const record = await sessions.find(connection, nativeId);
@@ -81,9 +81,9 @@ export function createInbound(deps: InboundDeps): Inbound {
       const { deviceId, agentType } = session;
       if (defaults) await publisher.append(ownerId, { type: 'device_settings_changed', deviceId, agentType }, 'x');
     },
-    session_held: (connection, frame) => held.handle(connection, frame),
+    session_held: (connection, frame) => held.save(connection, frame),
     report_slash_commands: saveCommands,
-    event: (connection, frame) => events.handle(connection, frame),
+    event: (connection, frame) => events.dispatch(connection, frame),
   };
 
   return {
@@ -93,6 +93,6 @@ export function createInbound(deps: InboundDeps): Inbound {
       await watching.resume(connection);
     },
     repeat: (connection, text) => reports.repeat(connection, text),
-    handle: (connection, frame) => (handlers[frame.type] as Handler<typeof frame.type>)(connection, frame),
+    dispatch: (connection, frame) => (handlers[frame.type] as Handler<typeof frame.type>)(connection, frame),
   };
 }

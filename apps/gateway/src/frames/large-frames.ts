@@ -20,7 +20,7 @@ interface LargeFrames {
    * Decodes and handles a frame in its turn; its rest is proportional to the event-loop time of both. Resolves and
    * rejects as `handle` does. Closes the connection with `overloaded` when too many frames of this person wait already.
    */
-  handle(connection: DaemonConnection, text: string, handle: Handle): Promise<void>;
+  process(connection: DaemonConnection, text: string, handle: Handle): Promise<void>;
 }
 
 export function createLargeFrames(share: FairShare): LargeFrames {
@@ -33,7 +33,7 @@ export function createLargeFrames(share: FairShare): LargeFrames {
   };
   return {
     is: (text) => text.length >= largeCharacters,
-    handle: async (connection, text, handle) => {
+    process: async (connection, text, handle) => {
       const { ownerId } = connection;
       let turn: { done: void | Promise<void> };
       try {

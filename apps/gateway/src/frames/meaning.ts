@@ -8,7 +8,7 @@ import { createEvents } from './events.ts';
 import type { FairShare } from './fair-share.ts';
 import type { History } from '../history/history.ts';
 import { createHeldSessions } from './held-sessions.ts';
-import { type Inbound, createInbound } from './inbound.ts';
+import { type FrameDispatcher, createInbound } from './inbound.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { createNativeSessions } from './native-sessions.ts';
 import { createOutcomes } from '../history/outcomes.ts';
@@ -44,7 +44,7 @@ interface MeaningDeps {
   requestSearch: (deviceId: string, taskId: string) => void;
 }
 
-export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: Status; unnamed: Unnamed } {
+export function createMeaning(deps: MeaningDeps): { inbound: FrameDispatcher; status: Status; unnamed: Unnamed } {
   const { publisher, metrics } = deps;
   const speech = createSpeech(publisher);
   const outcomes = createOutcomes({ ...deps, speech });

@@ -31,7 +31,7 @@ export const isPromptEvent = (event: DaemonEvent): event is PromptEvent =>
   event.event_type === 'PROMPT_OPEN' || event.event_type === 'PROMPT_CLOSED';
 
 export interface Prompts {
-  handle(connection: DaemonConnection, event: PromptEvent): Promise<void>;
+  apply(connection: DaemonConnection, event: PromptEvent): Promise<void>;
   /**
    * The first `status` of a connection: closes a question that it omits, and repeats a dismissal that the daemon
    * missed.
@@ -108,7 +108,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
   };
 
   return {
-    handle: (connection, event) =>
+    apply: (connection, event) =>
       event.event_type === 'PROMPT_OPEN' ? opened(connection, event) : closed(connection, event),
     firstStatus: async (connection, { open_prompts: open, running_tasks: running }) => {
       if (!connection.capabilities.includes(capabilities.prompts) || open === undefined || open === null) return;

@@ -42,7 +42,7 @@ const restAfterPart = { factor: 3, maxMs: 2000 };
 const withoutTurn = (fact: SessionFacts): SessionFacts => ({ ...fact, active: undefined, lastMessage: '' });
 
 export interface Reports {
-  handle(connection: DaemonConnection, report: Report): Promise<void>;
+  apply(connection: DaemonConnection, report: Report): Promise<void>;
   /** Handles a report whose text equals the last one of this connection. Returns undefined for any other text. */
   repeat(connection: DaemonConnection, text: string): Promise<void> | undefined;
 }
@@ -93,7 +93,7 @@ export function createReports(deps: ReportDeps): Reports {
     return all ? { leftOut, hasUnnamed } : undefined;
   };
 
-  const handle = async (connection: DaemonConnection, frame: Report) => {
+  const apply = async (connection: DaemonConnection, frame: Report) => {
     const { report } = connection;
     // Only a task contradicts this (rules, 3.6).
     const active = new Set(frame.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
@@ -117,7 +117,7 @@ export function createReports(deps: ReportDeps): Reports {
   };
 
   return {
-    handle,
+    apply,
     repeat: (connection, text) => {
       const { report } = connection;
       const active = report.savedActive;

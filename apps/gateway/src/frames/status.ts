@@ -23,7 +23,7 @@ interface StatusDeps extends SettlementDeps {
 
 export interface Status {
   /** Settles tasks by a `status`; afterwards the gateway can write tasks. */
-  handle(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
+  apply(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
   /** The wait for the first `status` is over. */
   overdue(connection: DaemonConnection): Promise<void>;
   /** Searches for tasks without any event for a long time; without a session to search, they count as over. */
@@ -129,7 +129,7 @@ export function createStatus(deps: StatusDeps): Status {
 
   return {
     checkSilent,
-    handle: async (connection, frame) => {
+    apply: async (connection, frame) => {
       const { phase } = connection.tasks;
       phase.settle();
       try {

@@ -14,7 +14,7 @@ export interface SearchedTask {
   /** The user's message; '' once the relay has deleted it. */
   instruction: string;
   /** The known part of the answer, which identifies the turn if the user's message is missing; '' if unknown. */
-  said?: string;
+  result?: string;
   /** When it was written to the daemon, by the relay's clock. */
   sentAtMs: number;
   /** The result of the task before it; '' without one. */
@@ -29,7 +29,7 @@ export interface SearchedTask {
   lastEventAtMs?: number | undefined;
 }
 
-export interface Answer {
+export interface TurnAnswer {
   uuid: string;
   content: string;
   timestamp: string;
@@ -39,7 +39,7 @@ export interface Answer {
   earlier: Message[];
 }
 
-export interface Page {
+export interface MessageSlice {
   messages: readonly Message[];
   hasMore: boolean;
 }
@@ -52,7 +52,7 @@ const timeOf = ({ timestamp }: { timestamp: string }) => Date.parse(timestamp);
 const isOld = (message: Message, { sentAtMs }: SearchedTask) => timeOf(message) < sentAtMs - clockMs;
 
 /** Where the turn of this task begins in the page: the index of its instruction, -1 for a page that is all of it. Undefined: not here. */
-function beginning({ messages, hasMore }: Page, task: SearchedTask): number | undefined {
+function beginning({ messages, hasMore }: MessageSlice, task: SearchedTask): number | undefined {
   if (task.uuid !== undefined) {
     const at = messages.findIndex(({ uuid }) => uuid === task.uuid);
     return at < 0 ? undefined : at;
@@ -63,9 +63,9 @@ function beginning({ messages, hasMore }: Page, task: SearchedTask): number | un
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
   // A local message came later: the same text from long ago belongs to another turn.
   if (exact >= 0) return exact === last || !isOld(messages[exact]!, task) ? exact : undefined;
-  const { said = '' } = task;
+  const { result = '' } = task;
   const partial =
-    words !== '' || said === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, said));
+    words !== '' || result === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, result));
   if (partial >= 0) return messages.findLastIndex(({ role }, at) => at < partial && role === 'USER');
   // Some daemons wrap the text they forward, and the relay deletes the text of a completed task.
   const wrapped = last >= 0 && !isOld(messages[last]!, task) && messages[last]!.content.includes(words);
@@ -80,7 +80,7 @@ function beginning({ messages, hasMore }: Page, task: SearchedTask): number | un
  * task. The previous task can have the same text, so the match must follow its answer, or be later by both clocks.
  * `aheadMs`: minimum by which the daemon's clock is ahead.
  */
-export function hasArrived(page: Page, task: SearchedTask, aheadMs: number): boolean {
+export function hasArrived(page: MessageSlice, task: SearchedTask, aheadMs: number): boolean {
   const { messages } = page;
   const from = beginning(page, task);
   if (from === undefined || from < 0) return false;
@@ -99,7 +99,7 @@ export function hasArrived(page: Page, task: SearchedTask, aheadMs: number): boo
  * The agent's last message on this instruction; undefined if it is missing from the page, or if the agent continued
  * after it.
  */
-export function answerIn(page: Page, task: SearchedTask): Answer | undefined {
+export function answerIn(page: MessageSlice, task: SearchedTask): TurnAnswer | undefined {
   const { messages } = page;
   const from = beginning(page, task);
   if (from === undefined) return undefined;
@@ -132,8 +132,8 @@ export function answerIn(page: Page, task: SearchedTask): Answer | undefined {
 /** Facts that are known in addition to the page. */
 export interface Circumstances {
   /** The answer in the previous page; undefined if that page had no answer, or was not requested. */
-  before: Answer | undefined;
-  now: Answer | undefined;
+  before: TurnAnswer | undefined;
+  now: TurnAnswer | undefined;
   /** The daemon confirms that the task stopped: its `status` omits it. */
   omitted: boolean;
   /** Its `status` lists the task, and never listed a finished task. */

@@ -2,18 +2,18 @@
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
-  type AskedTask,
   type Database,
+  type DeliveredTask,
   type SessionRecord,
   addNotification,
   endTask,
-  findAskedTask,
+  findDeliveredTask,
   notes,
   readSessions,
   withDevice,
   withOwned,
 } from '@relay/database';
-import type { Answer } from './answer.ts';
+import type { TurnAnswer } from './answer.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { ProgressBoard } from '../sessions/progress.ts';
@@ -34,14 +34,14 @@ export interface FoundAnswerDeps {
 
 interface FoundAnswers {
   /** An open task completed with this answer. */
-  complete(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
+  complete(connection: DaemonConnection, taskId: string, answer: TurnAnswer): Promise<void>;
   /** As `complete`, for a task that was already settled as unknown or lost. */
-  correct(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
+  correct(connection: DaemonConnection, taskId: string, answer: TurnAnswer): Promise<void>;
   /**
    * Adds the text of an outcome that the daemon reported without one. `always`: publishes it even if the task did not
    * change.
    */
-  addText(connection: DaemonConnection, task: AskedTask, answer: Answer, always: boolean): Promise<void>;
+  addText(connection: DaemonConnection, task: DeliveredTask, answer: TurnAnswer, always: boolean): Promise<void>;
 }
 
 export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
@@ -51,11 +51,11 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
   const publish = async (
     connection: DaemonConnection,
     record: SessionRecord,
-    { uuid, content, timestamp, earlier }: Answer,
+    { uuid, content, timestamp, earlier }: TurnAnswer,
     sinceMs: number | undefined,
   ) => {
     // Publish all texts of the turn, in order, except those already published live.
-    for (const { uuid, content, timestamp } of await speech.unsaid(connection, record, earlier, sinceMs))
+    for (const { uuid, content, timestamp } of await speech.unpublished(connection, record, earlier, sinceMs))
       await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
     const last = message(uuid, 'AGENT', content, timestamp);
     await speech.sayEnd(connection, record, last, { ...(sinceMs !== undefined && { sinceMs }) });
@@ -67,7 +67,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     complete: async (connection, taskId, answer) => {
       const { tasks } = connection;
       const completed = await withOwned(database, connection, async (tx) => {
-        const task = await findAskedTask(tx, taskId);
+        const task = await findDeliveredTask(tx, taskId);
         // An earlier connection completed it first: do not complete it again.
         if (!task || task.ended) return undefined;
         const { sessionKey } = task;
@@ -89,12 +89,12 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     },
     correct: async (connection, taskId, answer) => {
       const corrected = await withOwned(database, connection, async (tx) => {
-        const task = await findAskedTask(tx, taskId);
+        const task = await findDeliveredTask(tx, taskId);
         // A late event of the daemon counts more.
         if (!task?.doubtful) return undefined;
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
         const [record] = await readSessions(tx, [task.sessionKey]);
-        return { ended, record, shown: task.said };
+        return { ended, record, shown: task.result };
       });
       if (!corrected?.record || (corrected.ended !== 'settled' && corrected.ended !== 'resumed')) return;
       // Apps already got the text through a late event.

@@ -12,15 +12,15 @@
  * database is back. A search is over with its connection: the next one searches again.
  */
 import type { RelayConfig } from '@relay/config';
-import { type AskedTask, findAskedTask, forgetInstruction } from '@relay/database';
+import { type DeliveredTask, findDeliveredTask, forgetInstruction } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
-import { type Answer, type SearchedTask, type Page, answerIn, hasArrived, isEnd } from './answer.ts';
+import { type TurnAnswer, type SearchedTask, type MessageSlice, answerIn, hasArrived, isEnd } from './answer.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import { type FoundAnswerDeps, createFoundAnswers } from './found-answers.ts';
 import type { History } from './history.ts';
 import { outlastAny } from '../connection/outage.ts';
-import { type Purpose, type Search, searchKey } from '../connection/requests.ts';
+import { type Purpose, type TaskSearch, searchKey } from '../connection/requests.ts';
 
 export interface SearchDeps extends FoundAnswerDeps {
   history: History;
@@ -44,12 +44,12 @@ interface HistorySearch {
   /** Does nothing while a search with the same or more evidence is under way. */
   completion(connection: DaemonConnection, taskId: string, options?: CompletionOptions): void;
   /** Does nothing while a search is under way. */
-  arrival(connection: DaemonConnection, task: AskedTask, outcome: ArrivalOutcome): void;
+  arrival(connection: DaemonConnection, task: DeliveredTask, outcome: ArrivalOutcome): void;
   /** `failed`: the text is shown even though it does not change the task. */
-  text(connection: DaemonConnection, task: AskedTask, failed?: boolean): void;
+  text(connection: DaemonConnection, task: DeliveredTask, failed?: boolean): void;
   name(connection: DaemonConnection, taskId: string, instruction: string): void;
   /** An earlier connection completed a task that this one took for open; its instance might not have found the text. */
-  completedEarlier(connection: DaemonConnection, task: AskedTask): void;
+  completedEarlier(connection: DaemonConnection, task: DeliveredTask): void;
 }
 
 /** Pauses between readings, in multiples of `outcomeAskMs` (10 s). */
@@ -66,7 +66,7 @@ type Decision = 'again' | 'over';
 /** Reads the history once and judges it. `last`: no reading follows. */
 type Look = (last: boolean) => Promise<Decision>;
 
-export function cancelSearch({ requests }: DaemonConnection, search: Search): void {
+export function cancelSearch({ requests }: DaemonConnection, search: TaskSearch): void {
   search.state = 'over';
   clearTimeout(search.timer);
   const key = searchKey(search.purpose, search.taskId);
@@ -75,7 +75,12 @@ export function cancelSearch({ requests }: DaemonConnection, search: Search): vo
 
 /** Returns the function that begins a search. It takes the place of an earlier one, which the caller cancels or leaves running. */
 function createMachine({ outcomeAskMs }: Pick<RelayConfig, 'outcomeAskMs'>) {
-  const read = async (connection: DaemonConnection, search: Search, look: Look, readings: number): Promise<void> => {
+  const read = async (
+    connection: DaemonConnection,
+    search: TaskSearch,
+    look: Look,
+    readings: number,
+  ): Promise<void> => {
     const pause = pauses[readings];
     const isOver = () => search.state === 'over' || !connection.live;
     let decision: Decision = 'over';
@@ -90,7 +95,13 @@ function createMachine({ outcomeAskMs }: Pick<RelayConfig, 'outcomeAskMs'>) {
     else plan(connection, search, look, readings + 1, pause * outcomeAskMs);
   };
 
-  const plan = (connection: DaemonConnection, search: Search, look: Look, readings: number, delayMs: number): void => {
+  const plan = (
+    connection: DaemonConnection,
+    search: TaskSearch,
+    look: Look,
+    readings: number,
+    delayMs: number,
+  ): void => {
     search.state = 'planned';
     search.timer = setTimeout(() => {
       read(connection, search, look, readings).catch((error: unknown) => {
@@ -102,7 +113,7 @@ function createMachine({ outcomeAskMs }: Pick<RelayConfig, 'outcomeAskMs'>) {
     search.timer.unref();
   };
 
-  return (connection: DaemonConnection, search: Search, look: Look, delayMs = 0): void => {
+  return (connection: DaemonConnection, search: TaskSearch, look: Look, delayMs = 0): void => {
     connection.requests.searches.set(searchKey(search.purpose, search.taskId), search);
     plan(connection, search, look, 0, delayMs);
   };
@@ -112,11 +123,11 @@ function createMachine({ outcomeAskMs }: Pick<RelayConfig, 'outcomeAskMs'>) {
 function createReader(history: History) {
   return async <T extends object | true>(
     connection: DaemonConnection,
-    task: AskedTask | undefined,
-    find: (page: Page, task: SearchedTask) => T | undefined,
+    task: DeliveredTask | undefined,
+    find: (page: MessageSlice, task: SearchedTask) => T | undefined,
   ): Promise<Reading<T>> => {
     if (!task || task.placeholder) return 'unread';
-    const searched: AskedTask & SearchedTask = connection.can('transcript')
+    const searched: DeliveredTask & SearchedTask = connection.can('transcript')
       ? { ...task, uuid: userItemUuid(task.id) }
       : task;
     const few = await history.page(connection, searched.nativeId, fewMessages);
@@ -128,8 +139,9 @@ function createReader(history: History) {
   };
 }
 
-const answerOf = (reading: Reading<Answer>): Answer | undefined => (typeof reading === 'string' ? undefined : reading);
-const newSearch = (purpose: Purpose, taskId: string): Search => ({ purpose, taskId, state: 'planned' });
+const answerOf = (reading: Reading<TurnAnswer>): TurnAnswer | undefined =>
+  typeof reading === 'string' ? undefined : reading;
+const newSearch = (purpose: Purpose, taskId: string): TaskSearch => ({ purpose, taskId, state: 'planned' });
 
 export function createHistorySearch(deps: SearchDeps): HistorySearch {
   const { config, database } = deps;
@@ -161,7 +173,7 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
   };
 
   /** An event of the task is a sign of life: the search is over. */
-  const isCurrent = ({ tasks, live }: DaemonConnection, { taskId, state, lastEventAtMs }: Search) =>
+  const isCurrent = ({ tasks, live }: DaemonConnection, { taskId, state, lastEventAtMs }: TaskSearch) =>
     live && state !== 'over' && tasks.has(taskId) && tasks.get(taskId)?.lastEventAtMs === lastEventAtMs;
 
   const completion: HistorySearch['completion'] = (connection, taskId, { otherwise, delayMs, restart } = {}) => {
@@ -172,10 +184,10 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
     if (current) cancelSearch(connection, current);
     const isOmitted = otherwise !== undefined;
     const search = { ...newSearch('completion', taskId), isOmitted, lastEventAtMs: tasks.get(taskId)?.lastEventAtMs };
-    let before: Answer | undefined;
+    let before: TurnAnswer | undefined;
     const look: Look = async (last) => {
       if (!isCurrent(connection, search)) return 'over';
-      const task = await findAskedTask(database, taskId);
+      const task = await findDeliveredTask(database, taskId);
       if (task?.ended) {
         completedEarlier(connection, task);
         return 'over';
@@ -228,9 +240,9 @@ export function createHistorySearch(deps: SearchDeps): HistorySearch {
       });
     },
     name: (connection, taskId, instruction) => {
-      let before: Answer | undefined;
+      let before: TurnAnswer | undefined;
       begin(connection, newSearch('name', taskId), async (last) => {
-        const task = await findAskedTask(database, taskId);
+        const task = await findDeliveredTask(database, taskId);
         if (!task?.doubtful) return 'over';
         const reading = await read(connection, { ...task, instruction }, answerIn);
         const now = answerOf(reading);

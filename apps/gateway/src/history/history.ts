@@ -6,26 +6,26 @@ import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { failure } from '../sessions/failures.ts';
 import { repeats } from '../sessions/pages.ts';
-import { type Answer, type Question, patienceOf, questionFrame, replyOf, sharedKey } from './questions.ts';
+import { type DaemonAnswer, type DaemonQuestion, patienceOf, questionFrame, replyOf, sharedKey } from './questions.ts';
 import type { Requests, Waiter } from '../connection/requests.ts';
 
-export type HistoryPage = Extract<Reply, { kind: 'page' }>;
+export type DaemonPage = Extract<Reply, { kind: 'page' }>;
 
 export interface History {
   /** Asks the daemon. False when it cannot be asked this, or the frame could not be written. */
-  ask(connection: DaemonConnection, command: Question, replyTo: string, correlation: string): boolean;
+  ask(connection: DaemonConnection, command: DaemonQuestion, replyTo: string, correlation: string): boolean;
   /** The newest messages of a session; undefined when the daemon cannot be asked, is silent or answers with an error. */
-  page(connection: DaemonConnection, nativeId: string, limit: number): Promise<HistoryPage | undefined>;
+  page(connection: DaemonConnection, nativeId: string, limit: number): Promise<DaemonPage | undefined>;
   /** The answer to a request of this connection, or a stray. */
-  answered(connection: DaemonConnection, frame: Received<Answer>): void;
+  answered(connection: DaemonConnection, frame: Received<DaemonAnswer>): void;
   /** The connection closed: answers every waiting caller immediately. */
   abandon(connection: DaemonConnection): void;
 }
 
 export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: GatewayMetrics, timeoutMs: number): History {
-  const requestsOf = ({ requests }: DaemonConnection) => requests as Requests<Question>;
+  const requestsOf = ({ requests }: DaemonConnection) => requests as Requests<DaemonQuestion>;
 
-  const send = (connection: DaemonConnection, question: Question, waiter: Waiter): boolean => {
+  const send = (connection: DaemonConnection, question: DaemonQuestion, waiter: Waiter): boolean => {
     const requests = requestsOf(connection);
     const key = sharedKey(question);
     if (requests.join(key, waiter)) return true;
@@ -44,7 +44,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
   };
 
   /** A page that repeats the one before is the last. */
-  const notForEver = (connection: DaemonConnection, question: Question, reply: Reply): Reply => {
+  const notForEver = (connection: DaemonConnection, question: DaemonQuestion, reply: Reply): Reply => {
     if (question.kind !== 'history' || reply.kind !== 'page') return reply;
     const { pages } = connection.requests;
     const { before, after, sessionId } = question;

@@ -4,7 +4,7 @@
  * Searches stop with the connection, and a new connection searches again (`unfound-outcomes.ts` for tasks that were over
  * before).
  */
-import { type AskedTask, findAskedTask } from '@relay/database';
+import { type DeliveredTask, findDeliveredTask } from '@relay/database';
 import type { DaemonConnection } from '../connection/connection.ts';
 import { type ArrivalOutcome, type SearchDeps, cancelSearch, createHistorySearch } from './history-search.ts';
 import type { TaskEntry } from '../connection/open-tasks.ts';
@@ -39,7 +39,7 @@ export interface Outcomes {
   /** A session changed at the daemon: repeats the searches for its task, immediately if a turn completed. */
   stirred(connection: DaemonConnection, sessionKey: string, isCompletion: boolean): void;
   /** A task completed without a text: shows the text from the history. */
-  ofWordless(connection: DaemonConnection, task: AskedTask, failed?: boolean): void;
+  ofWordless(connection: DaemonConnection, task: DeliveredTask, failed?: boolean): void;
 }
 
 export function createOutcomes(deps: SearchDeps): Outcomes {
@@ -53,7 +53,7 @@ export function createOutcomes(deps: SearchDeps): Outcomes {
       const unnamed: string[] = [];
       for (const id of taskIds) {
         if (connection.requests.searches.has(searchKey('arrival', id))) continue;
-        const task = await findAskedTask(database, id);
+        const task = await findDeliveredTask(database, id);
         if (task?.ended) search.completedEarlier(connection, task);
         else if (!task || task.placeholder) unnamed.push(id);
         else search.arrival(connection, task, outcome);
@@ -72,7 +72,7 @@ export function createOutcomes(deps: SearchDeps): Outcomes {
         const sinceMs = Math.max(entry.mentionedAtMs, entry.searchedAtMs ?? 0);
         if (entry.state !== 'running' || entry.isSteer || nowMs - sinceMs < config.taskSilenceMs) continue;
         entry.searchedAtMs = nowMs;
-        const task = hasNoEvent(entry, connection) ? await findAskedTask(database, id) : undefined;
+        const task = hasNoEvent(entry, connection) ? await findDeliveredTask(database, id) : undefined;
         if (task?.placeholder && !task.ended) unnamed.push(id);
         else search.completion(connection, id);
       }
@@ -81,7 +81,7 @@ export function createOutcomes(deps: SearchDeps): Outcomes {
     ofOmitted: async (connection, taskIds, otherwise) => {
       const unnamed: string[] = [];
       for (const id of taskIds) {
-        const task = await findAskedTask(database, id);
+        const task = await findDeliveredTask(database, id);
         if (!task || task.placeholder) unnamed.push(id);
         else search.completion(connection, id, { otherwise: () => otherwise([id]) });
       }

@@ -36,7 +36,7 @@ const answers = {
   file_piece: 'file_result',
 } as const;
 export type AnswerType = (typeof answers)[keyof typeof answers];
-export type Answer = FromDaemon<AnswerType>;
+export type DaemonAnswer = FromDaemon<AnswerType>;
 export const answerTypes = [...new Set(Object.values(answers))];
 
 /** The frames of each question. */
@@ -59,7 +59,7 @@ interface Frames {
 }
 type Kind = keyof Frames;
 type QuestionOf<K extends Kind> = Extract<Command, { kind: K }>;
-export type Question = QuestionOf<Kind>;
+export type DaemonQuestion = QuestionOf<Kind>;
 
 type Can = (capability: Capability) => boolean;
 type Without<F, N extends PropertyKey> = F extends unknown ? Omit<F, N> : never;
@@ -204,13 +204,13 @@ const table: { readonly [K in Kind]: Row<K> } = {
 };
 
 /** The functions of a row take its own question only, which the kind guarantees. */
-const rowOf = ({ kind }: Question) => table[kind] as unknown as Row<Kind>;
+const rowOf = ({ kind }: DaemonQuestion) => table[kind] as unknown as Row<Kind>;
 
-export const isQuestion = (command: Command): command is Question => Object.hasOwn(table, command.kind);
+export const isQuestion = (command: Command): command is DaemonQuestion => Object.hasOwn(table, command.kind);
 
 /** The frame of a question, and the type of its answer; undefined when the daemon cannot be asked: it would answer something else. */
 export function questionFrame(
-  question: Question,
+  question: DaemonQuestion,
   requestId: string,
   can: Can,
 ): { frame: ToDaemonFrame; answer: AnswerType } | undefined {
@@ -223,10 +223,10 @@ export function questionFrame(
   return { frame: { type, ...ids, ...fields } as ToDaemonFrame, answer: answers[type] };
 }
 
-const sessionIn = (question: Question) => ('sessionId' in question ? { session_id: question.sessionId } : {});
+const sessionIn = (question: DaemonQuestion) => ('sessionId' in question ? { session_id: question.sessionId } : {});
 
 /** Returns the same key for questions that can share a frame; undefined for a question with an effect. */
-export function sharedKey(question: Question): string | undefined {
+export function sharedKey(question: DaemonQuestion): string | undefined {
   const { same } = rowOf(question);
   const names = typeof same === 'function' ? same(question) : same;
   if (names === 'never') return undefined;
@@ -234,9 +234,9 @@ export function sharedKey(question: Question): string | undefined {
 }
 
 /** How long to wait for the answer, in multiples of the configured time. */
-export const patienceOf = (question: Question): number => rowOf(question).patience ?? 1;
+export const patienceOf = (question: DaemonQuestion): number => rowOf(question).patience ?? 1;
 
 /** The reply for the caller, perhaps with the text that follows its head. */
-export function replyOf(question: Question, frame: Received<Answer>): Reply | replies.WithRest {
+export function replyOf(question: DaemonQuestion, frame: Received<DaemonAnswer>): Reply | replies.WithRest {
   return rowOf(question).reply(frame, question);
 }

@@ -3,7 +3,7 @@
  * answered. Every connection searches once, and searches again if a task of an unnamed session gets a doubtful outcome.
  * The search waits for the database in an outage: a daemon that sends its status once would not trigger another search.
  */
-import { type Database, findAskedTask, gathered, unfoundEnds } from '@relay/database';
+import { type Database, findDeliveredTask, gathered, unfoundEnds } from '@relay/database';
 import type { DaemonConnection } from '../connection/connection.ts';
 import { outlast } from '../connection/outage.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -30,7 +30,7 @@ export function createUnfoundEnds({ database, outcomes, unnamed }: UnfoundEndDep
     const idsOf = (lack: string) => ends.flatMap(({ taskId, lacks }) => (lacks === lack ? taskId : []));
     if (idsOf('unnamed').length > 0) unnamed.look(connection);
     for (const id of idsOf('wordless')) {
-      const task = await findAskedTask(database, id);
+      const task = await findDeliveredTask(database, id);
       if (task?.instruction) outcomes.ofWordless(connection, task);
     }
     for (const id of idsOf('doubtful').slice(-maxDoubtful)) await unnamed.named(connection, id);

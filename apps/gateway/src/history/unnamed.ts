@@ -9,7 +9,7 @@ import {
   type Discovered,
   type UnnamedStart,
   discoveredSince,
-  findAskedTask,
+  findDeliveredTask,
   firstWordsOf,
   readSessions,
   resolveSession,
@@ -102,7 +102,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
 
   return {
     named: async (connection, taskId) => {
-      const task = await findAskedTask(database, taskId);
+      const task = await findDeliveredTask(database, taskId);
       if (!task?.doubtful || task.placeholder || task.kind !== 'start') return;
       const first = await firstMessage(connection, task.nativeId);
       const isOwn = first && Date.parse(first.timestamp) >= task.sentAtMs - clockMs;

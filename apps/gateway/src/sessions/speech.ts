@@ -3,7 +3,7 @@
  * no database.
  */
 import { randomUUID } from 'node:crypto';
-import { type Conversation, type Publisher, message } from '@relay/attention';
+import { type Publisher, type SessionChannel, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
 import { type DaemonEvent, type Message, encodeTranscript, shownText } from '@relay/protocol';
 import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
@@ -11,18 +11,18 @@ import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { TaskEntry } from '../connection/open-tasks.ts';
 import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
-type Spoken = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
-export type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
-export type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
+type ConversationEvent = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
+export type OutputEvent = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
+export type OutcomeEvent = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
-export const isEnding = (event: DaemonEvent): event is Ending =>
+export const isEnding = (event: DaemonEvent): event is OutcomeEvent =>
   event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
 
 /**
  * The text of an outcome, as a message of the conversation. Its uuid is the daemon's item uuid, or else derived from
  * the task, so that a repeated event has the same uuid.
  */
-export function endMessage(event: Ending, now: Date): Message {
+export function endMessage(event: OutcomeEvent, now: Date): Message {
   const at = now.toISOString();
   const questionUuid = event.event_type === 'WAIT_FOR_USER' ? event.question?.uuid : undefined;
   const uuid = event.message_uuid || questionUuid || endItemUuid(event.task_id ?? '', event.event_type);
@@ -33,7 +33,7 @@ export function endMessage(event: Ending, now: Date): Message {
 
 export interface Speech {
   /** A message of the agent or the user. */
-  say(connection: DaemonConnection, record: SessionRecord, event: Spoken): Promise<void>;
+  say(connection: DaemonConnection, record: SessionRecord, event: ConversationEvent): Promise<void>;
   /** Publishes the last message of a turn; `end` as in `Publisher`. */
   sayEnd(
     connection: DaemonConnection,
@@ -42,7 +42,7 @@ export interface Speech {
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
   /** Returns the texts of a turn, given in their order, that apps do not have since `sinceMs`. */
-  unsaid(
+  unpublished(
     connection: DaemonConnection,
     record: SessionRecord,
     texts: readonly Message[],
@@ -51,7 +51,7 @@ export interface Speech {
   /** The daemon noticed a problem: people should know of it, and the session goes on. */
   warn(connection: DaemonConnection, record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
-  output(record: SessionRecord, event: Received<Output>, entry?: TaskEntry): void;
+  output(record: SessionRecord, event: Received<OutputEvent>, entry?: TaskEntry): void;
   /** Operations of a transcript. `entry` as above: the text that they show is one output of the task. */
   transcript(record: SessionRecord, event: Received<DaemonEvent<'TRANSCRIPT'>>, entry?: TaskEntry): void;
 }
@@ -59,7 +59,7 @@ export interface Speech {
 export const conversation = (
   { sessions }: Pick<DaemonConnection, 'sessions'>,
   { ownerId, key, session }: SessionRecord,
-): Conversation => ({ ownerId, key, sessionId: session.id, turns: sessions.turns });
+): SessionChannel => ({ ownerId, key, sessionId: session.id, turns: sessions.turns });
 
 export function createSpeech(publisher: Publisher): Speech {
   return {
@@ -71,16 +71,16 @@ export function createSpeech(publisher: Publisher): Speech {
       // On an agent's message, `user_message_uuid` is the message it answers and not a second name.
       const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
       const uuids = names.filter((id): id is string => !!id);
-      const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
+      const entry = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
       const of = conversation(connection, record);
-      if (connection.can('transcript')) await publisher.sayOnce(of, spoken);
-      else await publisher.say(of, spoken, uuids);
+      if (connection.can('transcript')) await publisher.sayOnce(of, entry);
+      else await publisher.say(of, entry, uuids);
     },
     sayEnd: (connection, record, last, end) => {
       const of = conversation(connection, record);
       return connection.can('transcript') ? publisher.sayOnce(of, last) : publisher.sayEnd(of, last, end);
     },
-    unsaid: (connection, record, texts, sinceMs) =>
+    unpublished: (connection, record, texts, sinceMs) =>
       publisher.unpublished(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
       const shown = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());

@@ -151,8 +151,8 @@ export function prompt(
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** A question that its daemon names, for apps. Its subject is left out where it is too large to show. */
-export function namedPrompt(asked: Question, now: Date): NamedPrompt {
-  const { uuid, title, kind, options, text, subject, fields, person, reason, expires, digest } = asked;
+export function namedPrompt(source: Question, now: Date): NamedPrompt {
+  const { uuid, title, kind, options, text, subject, fields, person, reason, expires, digest } = source;
   const isLarge = JSON.stringify(subject ?? null).length > transcriptLimits.questionBytes;
   return {
     id: uuid,
@@ -165,7 +165,7 @@ export function namedPrompt(asked: Question, now: Date): NamedPrompt {
     ...(isAbsent(fields) ? {} : { fields }),
     ...(person === true ? { person, ...(isAbsent(reason) ? {} : { reason }) } : {}),
     ...(isAbsent(expires) ? {} : { expires }),
-    digest: digest ?? questionDigest(asked),
+    digest: digest ?? questionDigest(source),
     at: now.toISOString(),
   };
 }

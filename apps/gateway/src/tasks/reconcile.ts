@@ -6,7 +6,7 @@ import type { TaskEntry } from '../connection/open-tasks.ts';
 
 export type UnderWay = Pick<TaskEntry, 'state' | 'isSteer' | 'fence' | 'mentionedAtMs' | 'missingSinceMs'>;
 
-export interface Verdict {
+export interface Reconciliation {
   /** sent → running: the daemon lists it. */
   confirmed: string[];
   /** sent → unknown: written to an earlier connection, and the first `status` after it does not list it. */
@@ -28,8 +28,8 @@ export function reconcile(
   underWay: Iterable<[string, UnderWay]>,
   listed: ReadonlySet<string>,
   context: { fence: number; first: boolean; nowMs: number; lostAfterMs: number; silentAfterMs: number },
-): Verdict {
-  const verdict: Verdict = { confirmed: [], unknown: [], lost: [], present: [], missing: [] };
+): Reconciliation {
+  const verdict: Reconciliation = { confirmed: [], unknown: [], lost: [], present: [], missing: [] };
   for (const [id, task] of underWay) {
     if (listed.has(id)) {
       verdict.present.push(id);

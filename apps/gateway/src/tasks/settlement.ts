@@ -14,7 +14,7 @@ import {
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { ProgressBoard } from '../sessions/progress.ts';
-import type { Verdict } from './reconcile.ts';
+import type { Reconciliation } from './reconcile.ts';
 
 export interface SettlementDeps {
   config: RelayConfig;
@@ -31,7 +31,7 @@ export interface SettlementDeps {
  */
 type Settle = (
   connection: DaemonConnection,
-  verdict: Partial<Pick<Verdict, 'confirmed' | 'unknown' | 'lost'>>,
+  verdict: Partial<Pick<Reconciliation, 'confirmed' | 'unknown' | 'lost'>>,
 ) => Promise<string[]>;
 
 export function createSettlement(deps: SettlementDeps): Settle {

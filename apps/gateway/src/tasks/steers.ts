@@ -10,7 +10,7 @@ import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { TaskWriter } from './tasks-out.ts';
 
 export interface Steers {
-  handle(connection: DaemonConnection, event: DaemonEvent<'STEERED'>): Promise<void>;
+  settle(connection: DaemonConnection, event: DaemonEvent<'STEERED'>): Promise<void>;
   /** The history of the daemon has the message: it was injected. */
   arrived(connection: DaemonConnection, taskId: string): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createSteers({ database, publisher, writer, metrics }: SteerDeps
   };
 
   return {
-    handle: (connection, { task_id: taskId, outcome }) =>
+    settle: (connection, { task_id: taskId, outcome }) =>
       note(connection, taskId ?? '', isOutcome(outcome) ? outcome : 'unknown'),
     arrived: (connection, taskId) => note(connection, taskId, 'injected'),
   };

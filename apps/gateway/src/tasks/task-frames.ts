@@ -7,12 +7,12 @@ import type { DaemonConnection } from '../connection/connection.ts';
 type Reader = Pick<DaemonConnection, 'agentType' | 'can'>;
 
 /** The images and files of a task. */
-export interface Attached {
+export interface AttachedFiles {
   images?: string[];
   files?: string[];
 }
 
-export function taskFrame(reader: Reader, task: ClaimedTask, attached: Attached): ToDaemonFrame {
+export function taskFrame(reader: Reader, task: ClaimedTask, attached: AttachedFiles): ToDaemonFrame {
   const more = {
     ...(task.projectPath === '' ? {} : { project_path: task.projectPath }),
     ...attached,

@@ -23,7 +23,7 @@ import type { GatewayMetrics } from '../connection/metrics.ts';
 import { outlast } from '../connection/outage.ts';
 import { conversation } from '../sessions/speech.ts';
 import { createTaskClaims } from './task-claims.ts';
-import { type Attached, taskFrame } from './task-frames.ts';
+import { type AttachedFiles, taskFrame } from './task-frames.ts';
 
 export interface TaskWriter {
   /**
@@ -176,7 +176,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
    * Sends one message with images at a time: together they could exceed the socket's buffer. Undefined: do not write
    * the task, because it was cancelled in between, or is queued again.
    */
-  const attachedTo = async (connection: DaemonConnection, taskId: string): Promise<Attached | undefined> => {
+  const attachedTo = async (connection: DaemonConnection, taskId: string): Promise<AttachedFiles | undefined> => {
     try {
       await connection.drained();
       return await attachedOf(database, taskId);

@@ -50,8 +50,8 @@ export async function openLan(
   { host, port, url }: LanPlace,
   { authority, logger, connectingLimit, names = () => lanNames(host), lookMs = 60_000 }: LanDeps,
 ): Promise<{ close(withinMs: number): Promise<void> }> {
-  let known = names();
-  let issued = await authority.issue(known);
+  let hosts = names();
+  let issued = await authority.issue(hosts);
   const isOutside = ({ socket }: IncomingMessage) => !isPrivate(socket.localAddress);
   const secure = createSecureServer({ ...issued, handshakeTimeout: handshakeMs }, (request, response) =>
     isOutside(request) ? request.socket.destroy() : door.handler(request, response),
@@ -73,8 +73,8 @@ export async function openLan(
   const renew = async () => {
     const now = names();
     const isEnding = issued.endsAt.getTime() < Date.now() + renewBeforeMs;
-    if (!isEnding && now.join() === known.join()) return;
-    known = now;
+    if (!isEnding && now.join() === hosts.join()) return;
+    hosts = now;
     issued = await authority.issue(now);
     secure.setSecureContext(issued);
     logger.info({ names: now, endsAt: issued.endsAt }, 'the certificate for the local network was renewed');

@@ -74,22 +74,22 @@ export function DiffPane({
   return (
     <div ref={content}>
       <Loaded of={diff} what={words.changes.loading}>
-        {(known): ReactNode => {
-          const why = reasons()[known.change.hidden ?? ''];
-          const isMoved = known.change.change === 'move';
+        {(file): ReactNode => {
+          const why = reasons()[file.change.hidden ?? ''];
+          const isMoved = file.change.change === 'move';
           return (
             <>
-              {known.includesEarlier && <p className="pad soft">{words.changes.includesEarlier}</p>}
+              {file.includesEarlier && <p className="pad soft">{words.changes.includesEarlier}</p>}
               {why !== undefined && <p className="pad soft">{why}</p>}
-              {known.change.binary && <Pictures session={session} scope={scope} change={known.change} />}
-              {why === undefined && !known.change.binary && known.hunks.length === 0 && (
+              {file.change.binary && <Pictures session={session} scope={scope} change={file.change} />}
+              {why === undefined && !file.change.binary && file.hunks.length === 0 && (
                 <p className="pad soft">{isMoved ? words.changes.moved : words.changes.noLines}</p>
               )}
               <DiffLines
                 {...{ path, comments, onAdd, onRemove }}
-                hunks={known.hunks}
+                hunks={file.hunks}
                 readLines={
-                  edited || known.change.change === 'delete'
+                  edited || file.change.change === 'delete'
                     ? undefined
                     : async () => {
                         const { text = '', next } = await client.call('readFile', {

@@ -40,9 +40,9 @@ export function FilePane({
     let piece = await client.call('readFile', { params, query: { path } });
     for (let n = 1; n < wanted * 4 && piece.next !== undefined; n++) {
       const next = await client.call('readFile', { params, query: { path, offset: piece.next } });
-      const { next: _before, ...known } = piece;
+      const { next: _before, ...rest } = piece;
       piece = {
-        ...known,
+        ...rest,
         text: `${piece.text ?? ''}${next.text ?? ''}`,
         ...(next.next === undefined ? {} : { next: next.next }),
       };

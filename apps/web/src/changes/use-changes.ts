@@ -107,9 +107,9 @@ function useIsSlow(isLoading: boolean): boolean {
 export async function readDiff(
   client: Client,
   id: string,
-  asked: { path: string; scope: ChangeScope; turn?: string | undefined },
+  target: { path: string; scope: ChangeScope; turn?: string | undefined },
 ): Promise<FileDiff> {
-  const { path, scope, turn } = asked;
+  const { path, scope, turn } = target;
   const query = { path, scope, ...(turn === undefined ? {} : { turn }) };
   let diff = await client.call('readDiff', { params: { id }, query });
   while (diff.next !== undefined) {
@@ -131,8 +131,8 @@ function editsOf(items: readonly Partial<Item>[]): Edited[] {
   for (const { part } of items) {
     if (part?.kind !== 'tool' || part['status'] !== 'completed' || !Array.isArray(part['diffs'])) continue;
     for (const diff of part['diffs'] as Diff[]) {
-      const known = edits.get(diff.path);
-      const { added = 0, removed = 0, change = diff.change } = known?.change ?? {};
+      const previous = edits.get(diff.path);
+      const { added = 0, removed = 0, change = diff.change } = previous?.change ?? {};
       edits.set(diff.path, {
         change: {
           path: diff.path,
@@ -141,7 +141,7 @@ function editsOf(items: readonly Partial<Item>[]): Edited[] {
           removed: removed + diff.removed,
           ...(diff.from === undefined ? {} : { from: diff.from }),
         },
-        hunks: [...(known?.hunks ?? []), ...(diff.hunks ?? [])],
+        hunks: [...(previous?.hunks ?? []), ...(diff.hunks ?? [])],
       });
     }
   }

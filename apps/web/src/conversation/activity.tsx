@@ -16,12 +16,12 @@ import { WorkingSign } from '../ui/mark.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 
 /** The start of this state: from the relay, else from this page. */
-function useSince(what: string, knownMs: number): number {
+function useSince(what: string, relayMs: number): number {
   const [since, setSince] = useState({ what, ms: Date.now() });
   useEffect(() => {
     setSince((now) => (now.what === what ? now : { what, ms: Date.now() }));
   }, [what]);
-  return knownMs <= Date.now() ? knownMs : since.ms;
+  return relayMs <= Date.now() ? relayMs : since.ms;
 }
 
 const unfinished = new Set(['queued', 'sent', 'running']);

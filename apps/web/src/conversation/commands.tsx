@@ -25,7 +25,7 @@ const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 export default function Commands({ sessionId, text, field, onChoose }: CommandsProps) {
   const { client } = useRooms();
   /** Undefined until the relay has answered. */
-  const [known, setKnown] = useState<readonly SlashCommand[]>();
+  const [commands, setCommands] = useState<readonly SlashCommand[]>();
   /** The choice by arrow keys while this text stands; else the first one is chosen. */
   const [active, setActive] = useState({ text, at: 0 });
   /** The text that the field had when the list was closed. */
@@ -34,16 +34,16 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
   useEffect(() => {
     let isCurrent = true;
     client.call('listCommands', { params: { id: sessionId } }).then(
-      ({ commands }) => isCurrent && setKnown(commands),
+      ({ commands }) => isCurrent && setCommands(commands),
       // A command can be typed without the list.
-      () => isCurrent && setKnown([]),
+      () => isCurrent && setCommands([]),
     );
     return () => void (isCurrent = false);
   }, [client, sessionId]);
   const [, navigate] = useLocation();
-  const hasDiff = known?.some(({ name }) => name === diff) ?? true;
+  const hasDiff = commands?.some(({ name }) => name === diff) ?? true;
   const isOwn = ({ name }: SlashCommand) => name === diff && !hasDiff;
-  const all = [...(known ?? []), ...(hasDiff ? [] : [{ name: diff, description: words.dock.diffCommand }])];
+  const all = [...(commands ?? []), ...(hasDiff ? [] : [{ name: diff, description: words.dock.diffCommand }])];
   const shown = closed === text ? [] : fitting(all, text);
   const at = active.text === text ? Math.min(active.at, shown.length - 1) : 0;
   const choose = (command: SlashCommand) => {

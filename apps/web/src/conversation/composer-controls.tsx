@@ -52,8 +52,8 @@ export default function ComposerControls({ session, device, text, field, above }
   // A message took them along.
   useEffect(() => setPending(pendingSettings(id)), [id, lastTask]);
   const [isOpen, setOpen] = useState(false);
-  const known = found.kind === 'ready' ? found.value : undefined;
-  const settings = withValues(known?.settings ?? [], pending);
+  const loaded = found.kind === 'ready' ? found.value : undefined;
+  const settings = withValues(loaded?.settings ?? [], pending);
 
   /** Resolves with the reason why it was refused. */
   const choose = async (setting: Setting, value: string, keep: boolean): Promise<string | undefined> => {
@@ -124,7 +124,7 @@ export default function ComposerControls({ session, device, text, field, above }
             agent={agent}
             machine={device.name}
             settings={settings}
-            asOf={isOffline ? (known?.asOf ?? '') : undefined}
+            asOf={isOffline ? (loaded?.asOf ?? '') : undefined}
             onChoose={choose}
             onClose={() => {
               setOpen(false);

@@ -16,7 +16,7 @@ import { Desk } from '../desk/door.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { LaterPart } from './later-part.tsx';
 import { Queue } from './queue.tsx';
-import type { Waiting } from './waiting.ts';
+import type { MessageQueue } from './waiting.ts';
 import { StopButton } from './stop-button.tsx';
 import { idToday, useDraft } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
@@ -39,7 +39,7 @@ const SendButtons = loadedLater(
 interface ComposerProps {
   session: Session;
   /** The queued messages. */
-  queue: Waiting;
+  queue: MessageQueue;
   messages: readonly Message[];
   device: Device | undefined;
   onMessage: (message: Message) => void;

@@ -4,7 +4,7 @@ import type { FieldValues, Prompt } from '@relay/protocol';
 export type FormField = NonNullable<Prompt['fields']>[number];
 
 /** The entry of one field. */
-export interface Entry {
+export interface FieldEntry {
   /** The typed part: a text, a number, or free text beside the choices. */
   typed: string;
   /** Ids of the choices; of a yes-or-no field `true` or `false`. */
@@ -12,12 +12,12 @@ export interface Entry {
   /** "Something else" is chosen. */
   own: boolean;
 }
-export type Entries = Record<string, Entry>;
+export type Entries = Record<string, FieldEntry>;
 
-export const empty: Entry = { typed: '', picked: [], own: false };
+export const empty: FieldEntry = { typed: '', picked: [], own: false };
 
 /** Starts with the field's default, which the daemon sends as text. */
-export function firstEntry({ type, choices = [], default: words = '' }: FormField): Entry {
+export function firstEntry({ type, choices = [], default: words = '' }: FormField): FieldEntry {
   if (words === '') return empty;
   const same = (one: string, other: string) => one.trim().toLowerCase() === other.trim().toLowerCase();
   const idOf = (text: string) => choices.find(({ id, label }) => same(id, text) || same(label, text))?.id;
@@ -42,7 +42,7 @@ export function firstEntry({ type, choices = [], default: words = '' }: FormFiel
 }
 
 /** Undefined when nothing is given. */
-export function valueOf({ type }: FormField, { typed, picked, own }: Entry): FieldValues[string] | undefined {
+export function valueOf({ type }: FormField, { typed, picked, own }: FieldEntry): FieldValues[string] | undefined {
   const words = typed.trim();
   switch (type) {
     case 'boolean':
@@ -90,9 +90,9 @@ export function keptEntries(text: string, question: string): { entries: Entries;
   const { id, entries, step } = (kept ?? {}) as { id?: unknown; entries?: unknown; step?: unknown };
   if (id !== question || typeof entries !== 'object' || entries === null || !Number.isSafeInteger(step))
     return undefined;
-  const good = Object.entries(entries).filter((one): one is [string, Entry] => {
+  const good = Object.entries(entries).filter((one): one is [string, FieldEntry] => {
     const entry: unknown = one[1];
-    const { typed, picked, own } = (entry ?? {}) as Partial<Entry>;
+    const { typed, picked, own } = (entry ?? {}) as Partial<FieldEntry>;
     const isList = Array.isArray(picked) && picked.every((one) => typeof one === 'string');
     return typeof typed === 'string' && typeof own === 'boolean' && isList;
   });

@@ -7,7 +7,7 @@ import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { isComposing } from '../ui/composing.ts';
 import { idToday, useDraft } from './use-draft.ts';
-import { type Entries, type Entry, type FormField, empty, firstEntry, keptEntries, valueOf, valuesOf, wordsOf } from './form-values.ts'; // prettier-ignore
+import { type Entries, type FieldEntry, type FormField, empty, firstEntry, keptEntries, valueOf, valuesOf, wordsOf } from './form-values.ts'; // prettier-ignore
 
 interface FormProps {
   sessionId: string;
@@ -124,9 +124,9 @@ interface ControlsProps {
   place: string | undefined;
   /** Its title is in the question already. */
   isAlone: boolean;
-  entry: Entry;
+  entry: FieldEntry;
   problem: string | undefined;
-  onEntry: (entry: Entry) => void;
+  onEntry: (entry: FieldEntry) => void;
 }
 
 function Controls({ field, place, isAlone, entry, problem, onEntry }: ControlsProps) {
@@ -211,10 +211,10 @@ const yesOrNo = () => [
 interface ChoicesProps {
   field: FormField;
   choices: readonly { id: string; label: string; about?: string | undefined }[];
-  entry: Entry;
+  entry: FieldEntry;
   name: string;
   invalid: boolean;
-  onEntry: (entry: Entry) => void;
+  onEntry: (entry: FieldEntry) => void;
 }
 
 function Choices({ field: { type, text }, choices, entry, name, invalid, onEntry }: ChoicesProps) {

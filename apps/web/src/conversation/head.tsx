@@ -38,14 +38,14 @@ interface HeadProps {
 export function Head({ session, device, isAway, onChange }: HeadProps) {
   const { client } = useRooms();
   const heading = useRef<HTMLHeadingElement>(null);
-  const asked = useHistoryState<{ rename?: boolean } | null>()?.rename === true;
+  const wantsRename = useHistoryState<{ rename?: boolean } | null>()?.rename === true;
   const [renaming, setRenaming] = useState(false);
   useEffect(() => {
-    if (!asked) return;
+    if (!wantsRename) return;
     setRenaming(true);
     // The request is used up: a reload does not repeat it, another address of the session does not revoke it, and the same menu can make it again.
     navigate(window.location.href, { replace: true, state: null });
-  }, [asked]);
+  }, [wantsRename]);
   const [removing, setRemoving] = useState(false);
   const update = useAction(async (body: UpdateSession) =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body })),
@@ -63,7 +63,7 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   };
   const isOffline = isAway || device?.status === 'offline';
   // Without the relay no one here knows.
-  const isKnown = useLiveState().kind !== 'waiting';
+  const isConnected = useLiveState().kind !== 'waiting';
   return (
     <>
       <header className="bar">
@@ -75,7 +75,7 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
             {title}
           </h1>
           <p className="where">
-            <span className={isOffline || !device || !isKnown ? 'dot off' : 'dot'} />
+            <span className={isOffline || !device || !isConnected ? 'dot off' : 'dot'} />
             <span className="cut" title={session.projectPath}>
               {folderOf(session.projectPath)}
               {folderOf(session.projectPath) !== '' && ' · '}

@@ -22,7 +22,7 @@ export function useOurs(isNeeded: boolean): typeof ours {
 }
 
 /** The question in our words if its daemon gives a reason; until they are loaded, and offline, as the daemon wrote it. */
-export function useOwnTexts<P extends OwnTexts.Asked | undefined>(prompt: P): P {
+export function useOwnTexts<P extends OwnTexts.PromptTexts | undefined>(prompt: P): P {
   const own = useOurs(prompt?.reason !== undefined);
   return prompt && own ? own.inOwnTexts(prompt) : prompt;
 }

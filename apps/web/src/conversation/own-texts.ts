@@ -7,10 +7,10 @@ import { money } from '../usage/figures.ts';
 const dollars = (amount: number): string =>
   money({ amount, currency: 'USD' }).replace(Number.isInteger(amount) ? /[.,]00/ : '', '');
 
-export type Asked = Pick<Prompt, 'prompt' | 'options' | 'reason'>;
+export type PromptTexts = Pick<Prompt, 'prompt' | 'options' | 'reason'>;
 
 /** The question with our texts; unchanged for a reason that is unknown here. */
-export function inOwnTexts<P extends Asked>(prompt: P): P {
+export function inOwnTexts<P extends PromptTexts>(prompt: P): P {
   const { code, spent = 0, next = 0, program = '', state = '', minutes = 0 } = prompt.reason!;
   const { asks } = words;
   const titles: Readonly<Record<string, () => string>> = {
@@ -29,17 +29,17 @@ export function inOwnTexts<P extends Asked>(prompt: P): P {
   return { ...prompt, prompt: title(), options };
 }
 
-const known = new WeakMap<LogItem, LogItem>();
+const cache = new WeakMap<LogItem, LogItem>();
 
 /** The item with our text, if the daemon wrote its text; one object per item, so that unchanged items are not rendered again. */
 export function inOwnText(item: LogItem): LogItem {
   const text = textFor(item);
   if (text === undefined) return item;
-  const before = known.get(item);
+  const before = cache.get(item);
   if (before) return before;
   const { part } = item;
   const own = { ...item, content: text, part: part.kind === 'mark' ? { ...part, text } : part };
-  known.set(item, own);
+  cache.set(item, own);
   return own;
 }
 

@@ -59,9 +59,9 @@ export function QuestionCard(props: QuestionCardProps) {
     if (chosen) onAnswer(chosen);
   };
   // A new question is read aloud once.
-  const spoken = useRef<HTMLParagraphElement>(null);
+  const announced = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (spoken.current) spoken.current.textContent = title;
+    if (announced.current) announced.current.textContent = title;
   }, [title]);
   const options = prompt.options
     .filter(({ label }) => !(isForm(prompt) && isOfField(prompt, label)))
@@ -90,7 +90,7 @@ export function QuestionCard(props: QuestionCardProps) {
       aria-label={words.question.asks(agentName(session.agentType))}
       onKeyDown={onKeyDown}
     >
-      <p className="sr" role="alert" ref={spoken} />
+      <p className="sr" role="alert" ref={announced} />
       <div className="h">
         <Hand className="i" aria-hidden />
         <span>{headOf(shown, session.agentType, device?.name, diffs.length)}</span>

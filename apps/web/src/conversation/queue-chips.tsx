@@ -12,11 +12,11 @@ import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { SendNow } from '../steering/chip.tsx';
 import { isFixed, moved, useDrag } from './queue-order.ts';
-import type { Waiting } from './waiting.ts';
+import type { MessageQueue } from './waiting.ts';
 
 interface ChipsProps {
   session: Session;
-  queue: Waiting;
+  queue: MessageQueue;
   device: Device | undefined;
 }
 
@@ -131,7 +131,7 @@ function Handle({ task, place, tasks, drag, onMove }: HandleProps) {
 interface ChipProps {
   sessionId: string;
   task: QueuedTask;
-  queue: Waiting;
+  queue: MessageQueue;
   isLate: boolean;
   onEdit: (task: QueuedTask, isEdited: boolean) => void;
   /** Before the text: where it can be moved by. */

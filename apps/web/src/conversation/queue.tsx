@@ -5,7 +5,7 @@ import { loadWords } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { useResource } from '../ui/resource.ts';
-import type { Waiting } from './waiting.ts';
+import type { MessageQueue } from './waiting.ts';
 
 const none: readonly QueuedTask[] = [];
 
@@ -19,7 +19,7 @@ const sentNow = ({ uuid, content, createdAt, taskId }: QueuedTask): Message => (
  * The messages that wait for the running task or the question of a session, until the queue is empty: between two tasks nothing runs for a
  * moment. The hook loads them again with every change of the queue.
  */
-export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting {
+export function useQueue({ id, queue, runningSince, prompt }: Session): MessageQueue {
   const { client } = useRooms();
   const isShown = useRef(false);
   isShown.current = queue !== undefined && (isShown.current || runningSince !== undefined || prompt !== undefined);
@@ -45,10 +45,10 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
     (messages: readonly Message[]): readonly Message[] => {
       const hidden = new Set([...gone, ...tasks.map(({ uuid }) => uuid)]);
       if (hidden.size === 0 && sentTasks.size === 0) return messages;
-      const known = new Set(messages.map(({ uuid }) => uuid));
+      const uuids = new Set(messages.map(({ uuid }) => uuid));
       // Another page sent these while this one was closed.
       const unconfirmed = [...sentTasks.values()]
-        .filter(({ uuid, kind }) => kind === 'steer' && !known.has(uuid))
+        .filter(({ uuid, kind }) => kind === 'steer' && !uuids.has(uuid))
         .map(sentNow);
       return [...messages, ...unconfirmed]
         .filter(({ uuid }) => !hidden.has(uuid))
@@ -77,7 +77,15 @@ const Chips = loadedLater(
   async () => (await Promise.all([import('./queue-chips.tsx'), loadWords('queue', 'steer')]))[0].Chips,
 );
 
-export function Queue({ session, queue, device }: { session: Session; queue: Waiting; device: Device | undefined }) {
+export function Queue({
+  session,
+  queue,
+  device,
+}: {
+  session: Session;
+  queue: MessageQueue;
+  device: Device | undefined;
+}) {
   // They stay mounted: one may be edited when it stops waiting.
   const isUsed = useRef(false);
   isUsed.current ||= queue.tasks.length > 0;

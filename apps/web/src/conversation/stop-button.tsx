@@ -5,11 +5,11 @@ import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import type { Action } from '../ui/action.ts';
 import { isWorking } from './activity.tsx';
-import type { Waiting } from './waiting.ts';
+import type { MessageQueue } from './waiting.ts';
 
 interface StopButtonProps {
   session: Session;
-  queue: Waiting;
+  queue: MessageQueue;
   cancel: Action<[which?: 'running' | 'all']>;
   /** The menu, which had the focus, is gone. */
   onChosen: () => void;

@@ -8,7 +8,7 @@ import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { isInSight } from '../ui/sight.ts';
 
-export type Conversation = SessionState & { readonly session: Session };
+export type LoadedConversation = SessionState & { readonly session: Session };
 
 /** The relay has the daemon watch a session for five minutes after a person opened it. */
 const lookAgainMs = 4 * 60_000;
@@ -16,7 +16,7 @@ const lookAgainMs = 4 * 60_000;
 const kept = 5000;
 
 interface UseConversation {
-  resource: Resource<Conversation>;
+  resource: Resource<LoadedConversation>;
   /** Adds a message that this page has just sent, before its frame comes. */
   add: (message: Message) => void;
   /** Applies a change that this page has just made, before its frame comes. */
@@ -39,7 +39,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
       const last = await (await loadLast()).lastConversation(session!.id);
       if (last) copy.restore(last.messages, last.areItems, last.at);
     }
-    return copy.state as Conversation;
+    return copy.state as LoadedConversation;
   });
   const { reload } = loaded;
   const state = useSyncExternalStore(
@@ -95,7 +95,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   }, [copy]);
 
   return {
-    resource: loaded.kind === 'ready' ? { ...loaded, value: state as Conversation } : loaded,
+    resource: loaded.kind === 'ready' ? { ...loaded, value: state as LoadedConversation } : loaded,
     add: (message) => void copy.add(message),
     // Frames can have brought newer values of the other fields.
     edit: ({ title, archived, pinned, notify, watched }) => copy.edit({ title, archived, pinned, notify, watched }),

@@ -13,9 +13,9 @@ export function useReadMark({ id, unread, newsAt }: Session): () => void {
   const read = useRef<string>(undefined);
   const news = `${id} ${newsAt ?? ''}`;
   return useCallback(() => {
-    const isKnown = read.current === news;
+    const isReported = read.current === news;
     read.current = news;
-    if (isKnown || !unread) return;
+    if (isReported || !unread) return;
     client.call('markRead', { params: { id }, body: newsAt === undefined ? {} : { upTo: newsAt } }).catch(() => {
       // Tried again when the newest item is seen again.
       read.current = undefined;

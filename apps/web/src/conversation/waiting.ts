@@ -1,7 +1,7 @@
 /** The queue of a session as the conversation shows and changes it. */
 import type { Message, QueuedTask } from '@relay/protocol';
 
-export interface Waiting {
+export interface MessageQueue {
   tasks: readonly QueuedTask[];
   change: (tasks: readonly QueuedTask[]) => void;
   /** It was taken back. */

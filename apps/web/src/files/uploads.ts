@@ -61,8 +61,8 @@ export function createUploads(client: Client, deviceId: string, firstDraft: stri
 
   void keptFiles(draft).then((kept) => {
     if (isClosed || kept.length === 0) return;
-    const known = new Set(list.map(({ id }) => id));
-    put([...kept.filter(({ id }) => !known.has(id)).map((one) => ({ ...one, received: 0, isDone: false })), ...list]);
+    const ids = new Set(list.map(({ id }) => id));
+    put([...kept.filter(({ id }) => !ids.has(id)).map((one) => ({ ...one, received: 0, isDone: false })), ...list]);
     void run();
   });
 

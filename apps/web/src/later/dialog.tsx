@@ -8,7 +8,7 @@ import { Repeat } from '../ui/icons.tsx';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { Sheet } from '../ui/sheet.tsx';
-import type { Place } from './repeat-form.tsx';
+import type { RunPlace } from './repeat-form.tsx';
 import { boundsAt, fieldValue, momentIn, offeredAt, zoneHere } from './times.ts';
 import { ZoneField } from './zone-field.tsx';
 import '../styles/later.css';
@@ -28,7 +28,7 @@ interface LaterDialogProps {
   resetsAt?: string | undefined;
   onChoose: (notBefore: string) => void;
   /** Where the message can repeat; absent: it cannot. */
-  repeat?: Place | undefined;
+  repeat?: RunPlace | undefined;
   /** A schedule has the message now. */
   onRepeated?: () => void;
   onClose: () => void;

@@ -16,7 +16,7 @@ import { zoneHere } from './times.ts';
 import { ZoneField } from './zone-field.tsx';
 
 /** Where the runs work. `session`: each run can continue it. */
-export interface Place {
+export interface RunPlace {
   device: Device;
   agentType: string;
   projectPath: string;
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 interface RepeatFormProps {
-  place: Place;
+  place: RunPlace;
   message: string;
   /** The schedule that is changed; absent: a new one. */
   schedule?: Schedule | undefined;

@@ -9,9 +9,9 @@ import { Notice, Problem } from '../ui/notice.tsx';
 import { SecondCode } from '../ui/recent-action.tsx';
 import { Submit } from '../ui/submit.tsx';
 
-export function ChangeName({ name: known, onRename }: { name: string; onRename: (name: string) => void }) {
+export function ChangeName({ name: current, onRename }: { name: string; onRename: (name: string) => void }) {
   const { account } = useRooms();
-  const [name, setName] = useState(known);
+  const [name, setName] = useState(current);
   const change = useAction(async () => {
     await account.rename(name.trim());
     onRename(name.trim());

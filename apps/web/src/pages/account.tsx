@@ -34,7 +34,7 @@ export function Account() {
     <Page title={words.shell.settings}>
       <Loaded of={found} what={words.settings.loading}>
         {({ me, status }) => (
-          <Known
+          <AccountDetails
             me={me}
             status={status}
             onRename={(name) => found.change((value) => ({ ...value, me: { ...value.me, name } }))}
@@ -59,7 +59,7 @@ const pagesOf = () => [
   { path: '/activity', Icon: History, name: words.activity.title, more: words.activity.more },
 ];
 
-function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRename: (name: string) => void }) {
+function AccountDetails({ me, status, onRename }: { me: Me; status: SignInStatus; onRename: (name: string) => void }) {
   return (
     <>
       <dl className="facts">

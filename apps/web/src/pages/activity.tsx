@@ -4,7 +4,7 @@ import type { AuditEntry, AuditPage } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { together } from './audit-cards.ts';
-import { useKnown } from '../sessions/known.ts';
+import { useSharedLists } from '../sessions/shared-lists.ts';
 import { devicePath, sessionPath } from '../ui/address.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -59,7 +59,7 @@ export function Activity() {
 
 /** The session or the machine that something was done to; null if this page does not know it. */
 function useTarget(id: string | undefined) {
-  const { sessions, devices } = useKnown();
+  const { sessions, devices } = useSharedLists();
   if (id === undefined) return null;
   const session = sessions.find((one) => one.id === id);
   const device = devices.find((one) => one.id === (session?.deviceId ?? id));

@@ -35,7 +35,7 @@ export function Changes() {
   return (
     <main className="conv changes" id="main">
       <Loaded of={session} what={words.changes.loading}>
-        {(known) => <Shown session={known} />}
+        {(loaded) => <Shown session={loaded} />}
       </Loaded>
     </main>
   );

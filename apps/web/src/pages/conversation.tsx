@@ -11,7 +11,7 @@ import { Head } from '../conversation/head.tsx';
 import { useQueue } from '../conversation/queue.tsx';
 import { useSeen } from '../inbox/use-inbox.ts';
 import { useFocus, useReadMark } from '../conversation/view-reports.ts';
-import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
+import { type LoadedConversation, useConversation } from '../conversation/use-conversation.ts';
 import { useRetry } from '../conversation/use-retry.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { distinct, useDevices } from '../ui/device-list.ts';
@@ -74,7 +74,7 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
     );
   return (
     <Shown
-      known={resource.value}
+      data={resource.value}
       onMessage={conversation.add}
       onChange={conversation.edit}
       onOlder={conversation.loadOlder}
@@ -115,15 +115,15 @@ export function LastLog({
 }
 
 interface ShownProps {
-  known: Known;
+  data: LoadedConversation;
   onMessage: (message: Message) => void;
   onChange: (session: Session) => void;
   onOlder: () => Promise<void>;
   onReload: () => void;
 }
 
-function Shown({ known, onMessage, onChange, onOlder, onReload }: ShownProps) {
-  const { session, messages, hasMore, messagesError, output } = known;
+function Shown({ data, onMessage, onChange, onOlder, onReload }: ShownProps) {
+  const { session, messages, hasMore, messagesError, output } = data;
   const devices = useDevices();
   const device =
     devices.kind === 'ready' ? distinct(devices.value).find(({ id }) => id === session.deviceId) : undefined;
@@ -140,7 +140,7 @@ function Shown({ known, onMessage, onChange, onOlder, onReload }: ShownProps) {
   // Open questions are in their card above the composer.
   const { prompt, prompts = prompt ? [prompt] : noPrompts } = session;
   const shownMessages = useMemo(() => withoutQuestions(outside(messages), prompts), [outside, messages, prompts]);
-  const { items, texts } = useItems({ session, messages: shownMessages, output: known.items ? undefined : output });
+  const { items, texts } = useItems({ session, messages: shownMessages, output: data.items ? undefined : output });
   const log = useRef<LogHandle>(null);
   const newestOlder = useRef(onOlder);
   useEffect(() => {
@@ -181,7 +181,7 @@ function Shown({ known, onMessage, onChange, onOlder, onReload }: ShownProps) {
           <div className="in-lane">
             {messagesError && messagesError.code !== 'SESSION_NOT_RESOLVED' && (
               <Suspense>
-                <Unread why={messagesError} asOf={known.asOf} device={device} onReload={onReload} />
+                <Unread why={messagesError} asOf={data.asOf} device={device} onReload={onReload} />
               </Suspense>
             )}
             <Problem refusal={refusal} />

@@ -44,7 +44,7 @@ export function DeviceKeys() {
               {all.map((key) => (
                 <Row
                   key={key.id}
-                  known={key}
+                  item={key}
                   onRevoked={() => keys.change((list) => list.filter(({ id }) => id !== key.id))}
                 />
               ))}
@@ -54,10 +54,10 @@ export function DeviceKeys() {
       </Loaded>
       {making ? (
         <MakeKey
-          onMade={({ key, ...known }) => {
+          onMade={({ key, ...created }) => {
             setMade(key);
             setMaking(false);
-            keys.change((list) => [known, ...list.filter(({ id }) => id !== known.id)]);
+            keys.change((list) => [created, ...list.filter(({ id }) => id !== created.id)]);
           }}
           onNo={() => setMaking(false)}
         />
@@ -134,9 +134,9 @@ function MakeKey({ onMade, onNo }: { onMade: (made: DeviceKey & { key: string })
   );
 }
 
-function Row({ known, onRevoked }: { known: DeviceKey; onRevoked: () => void }) {
+function Row({ item, onRevoked }: { item: DeviceKey; onRevoked: () => void }) {
   const { client } = useRooms();
-  const name = known.name === '' ? words.deviceKeys.unnamed : visible(known.name);
+  const name = item.name === '' ? words.deviceKeys.unnamed : visible(item.name);
   return (
     <li className="card">
       <span className="card-head">
@@ -147,7 +147,7 @@ function Row({ known, onRevoked }: { known: DeviceKey; onRevoked: () => void }) 
           action={words.deviceKeys.revoke}
           doing={words.deviceKeys.revoking}
           onYes={async () => {
-            await client.call('revokeDeviceKey', { params: { id: known.id } });
+            await client.call('revokeDeviceKey', { params: { id: item.id } });
             onRevoked();
           }}
         >
@@ -155,9 +155,9 @@ function Row({ known, onRevoked }: { known: DeviceKey; onRevoked: () => void }) 
         </ConfirmButton>
       </span>
       <span className="card-facts">
-        {known.used >= known.uses && <span className="chip">{words.deviceKeys.usedUp}</span>}
-        <span>{words.deviceKeys.used(known.used, known.uses)}</span>
-        <span>{words.deviceKeys.until(fullTime(known.expiresAt))}</span>
+        {item.used >= item.uses && <span className="chip">{words.deviceKeys.usedUp}</span>}
+        <span>{words.deviceKeys.used(item.used, item.uses)}</span>
+        <span>{words.deviceKeys.until(fullTime(item.expiresAt))}</span>
       </span>
     </li>
   );

@@ -19,7 +19,7 @@ import { pageChunk } from '../ui/page-chunk.tsx';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { TimedFact } from '../ui/timed-fact.tsx';
 
-interface Known {
+interface NotificationData {
   config: PushConfig;
   all: readonly Subscription[];
 }
@@ -31,7 +31,7 @@ const PersonSettings = notify.page(({ PersonSettings: part }) => part);
 
 export function Notifications() {
   const { client } = useRooms();
-  const found = useResource('', async (): Promise<Known> => {
+  const found = useResource('', async (): Promise<NotificationData> => {
     const [config, { subscriptions }] = await Promise.all([
       client.call('readPushConfig'),
       client.call('listSubscriptions'),
@@ -69,7 +69,7 @@ export function Notifications() {
   );
 }
 
-function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; onChange: () => void }) {
+function ThisBrowser({ config, all, onChange }: NotificationData & { config: PushConfig; onChange: () => void }) {
   const { client, place } = useRooms();
   const publicKey = config.vapid?.publicKey;
   const ids = all.map(({ id }) => id);
@@ -129,7 +129,7 @@ function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; on
   );
 }
 
-function Addresses({ all, found }: { all: readonly Subscription[]; found: Resource<Known> }) {
+function Addresses({ all, found }: { all: readonly Subscription[]; found: Resource<NotificationData> }) {
   if (all.length === 0) return null;
   const put = (changed: Subscription) =>
     found.change((value) => ({ ...value, all: value.all.map((one) => (one.id === changed.id ? changed : one)) }));

@@ -27,11 +27,11 @@ import { Waiting } from '../ui/waiting.tsx';
 export function RegisterDevice() {
   const given = shownCode(useQuery().get('user_code') ?? '');
   const [code, setCode] = useState(given);
-  const [asked, setAsked] = useState(isWhole(given) ? given : undefined);
+  const [submitted, setSubmitted] = useState(isWhole(given) ? given : undefined);
   return (
     <Page title={words.machines.connect} narrow>
-      {asked === undefined ? (
-        <form onSubmit={submitting(() => isWhole(code) && setAsked(code))}>
+      {submitted === undefined ? (
+        <form onSubmit={submitting(() => isWhole(code) && setSubmitted(code))}>
           <Field
             label={words.approve.code}
             hint={words.approve.eight}
@@ -55,7 +55,7 @@ export function RegisterDevice() {
           </button>
         </form>
       ) : (
-        <Question key={asked} code={asked} onOther={() => setAsked(undefined)} />
+        <Question key={submitted} code={submitted} onOther={() => setSubmitted(undefined)} />
       )}
     </Page>
   );

@@ -26,7 +26,11 @@ export function SecondStep({ email }: { email: string }) {
       <Loaded of={found} what={words.secondFactor.loading}>
         {(state) =>
           state.hasPassword ? (
-            <Known state={state} email={email} onChange={(change) => found.change((old) => ({ ...old, ...change }))} />
+            <SecondFactorSettings
+              state={state}
+              email={email}
+              onChange={(change) => found.change((old) => ({ ...old, ...change }))}
+            />
           ) : (
             <p>{words.secondFactor.elsewhere}</p>
           )
@@ -36,13 +40,13 @@ export function SecondStep({ email }: { email: string }) {
   );
 }
 
-interface KnownProps {
+interface SettingsProps {
   state: SecondFactor;
   email: string;
   onChange: (change: Partial<SecondFactor>) => void;
 }
 
-function Known({ state, email, onChange }: KnownProps) {
+function SecondFactorSettings({ state, email, onChange }: SettingsProps) {
   const { access, account, client, place } = useRooms();
   const [asks, setAsks] = useState<'begin' | 'renew' | 'off'>();
   const [begun, setBegun] = useState<NewSecondFactor>();

@@ -1,7 +1,7 @@
 /** The clock beside "Start session": starts the session at a time, or again and again. */
 import { Suspense, useState } from 'react';
 import { words } from '../catalogue.ts';
-import type { Place } from '../later/repeat-form.tsx';
+import type { RunPlace } from '../later/repeat-form.tsx';
 import type { Action } from '../ui/action.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Clock } from '../ui/icons.tsx';
@@ -11,7 +11,7 @@ const LaterDialog = loadedLater(async () => (await import('../later/load.ts')).d
 
 interface StartLaterProps {
   message: string;
-  place: Place;
+  place: RunPlace;
   start: Action<[notBefore?: string]>;
   onRepeated: () => void;
 }

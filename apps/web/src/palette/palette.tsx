@@ -4,7 +4,7 @@ import { Search } from '../ui/icons.tsx';
 import { useLocation } from 'wouter';
 import { words as catalogue } from '../catalogue.ts';
 import { keyName } from './hot-keys.ts';
-import { useKnown } from '../sessions/known.ts';
+import { useSharedLists } from '../sessions/shared-lists.ts';
 import { noFilter } from '../sessions/listed.ts';
 import { Marked } from '../sessions/marked.tsx';
 import { searchCharacters, useSearch } from '../sessions/use-search.ts';
@@ -22,12 +22,17 @@ interface PaletteProps {
 
 export function Palette({ typed, onDone, onHelp }: PaletteProps) {
   const [, navigate] = useLocation();
-  const known = useKnown();
+  const shared = useSharedLists();
   const [text, setText] = useState(typed.text);
   const [chosen, setChosen] = useState(0);
   const [openedMs] = useState(() => Date.now());
-  const search = useSearch(text, noFilter, known.sessions, known.devices);
-  const groups = resultsFor({ text: search.words, sessions: search.sessions, devices: known.devices, nowMs: openedMs });
+  const search = useSearch(text, noFilter, shared.sessions, shared.devices);
+  const groups = resultsFor({
+    text: search.words,
+    sessions: search.sessions,
+    devices: shared.devices,
+    nowMs: openedMs,
+  });
   const all = groups.flatMap(({ results }) => results);
   const at = Math.min(chosen, all.length - 1);
   const dialog = useRef<HTMLDialogElement>(null);

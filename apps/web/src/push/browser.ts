@@ -56,10 +56,10 @@ export async function readBrowserPush(
   return isOfToday && id !== null && ids.includes(id) ? { kind: 'on', id } : { kind: 'off' };
 }
 
-type Choices = Pick<AddSubscription, 'label' | 'causes' | 'detail' | 'actions' | 'group' | 'delaySeconds'>;
+type AddressChoices = Pick<AddSubscription, 'label' | 'causes' | 'detail' | 'actions' | 'group' | 'delaySeconds'>;
 
 /** The choices of the person for this browser; undefined where the relay does not notify it. */
-async function choicesHere(client: Client): Promise<Choices | undefined> {
+async function choicesHere(client: Client): Promise<AddressChoices | undefined> {
   const id = localStorage.getItem(storedId);
   if (id === null) return undefined;
   const { subscriptions } = await client.call('listSubscriptions');
@@ -71,7 +71,12 @@ async function choicesHere(client: Client): Promise<Choices | undefined> {
 }
 
 /** Asks the person through the browser's own dialog; must be called in a click. Resolves to false if they refuse. */
-export async function turnOn(client: Client, place: Place, publicKey: string, choices: Choices = {}): Promise<boolean> {
+export async function turnOn(
+  client: Client,
+  place: Place,
+  publicKey: string,
+  choices: AddressChoices = {},
+): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false;
   await registerWorker(place);
   const { pushManager } = await navigator.serviceWorker.ready;
@@ -138,8 +143,8 @@ async function renew(client: Client, place: Place): Promise<void> {
   const { vapid } = await client.call('readPushConfig');
   const found = await pushSubscription(place);
   const isOfToday = found !== null && base64url(found.options.applicationServerKey) === vapid?.publicKey;
-  const isKnown = isOfToday && found.endpoint === (localStorage.getItem(storedEndpoint) ?? found.endpoint);
-  if (vapid === undefined || isKnown) return;
+  const isCurrent = isOfToday && found.endpoint === (localStorage.getItem(storedEndpoint) ?? found.endpoint);
+  if (vapid === undefined || isCurrent) return;
   const choices = await choicesHere(client);
   if (choices === undefined) return;
   // Another endpoint is another address: without a recent sign-in it gets neither texts nor buttons that allow.

@@ -22,16 +22,16 @@ export const registerWorker = (place: Place): Promise<ServiceWorkerRegistration>
 
 /** The subscription of this browser, null without one. */
 export async function pushSubscription(place: Place): Promise<PushSubscription | null> {
-  const known = await navigator.serviceWorker.getRegistration(`${place.publicUrl}/`);
-  return known ? known.pushManager.getSubscription() : null;
+  const registration = await navigator.serviceWorker.getRegistration(`${place.publicUrl}/`);
+  return registration ? registration.pushManager.getSubscription() : null;
 }
 
 /** Works without the relay, when a person leaves this browser: nothing of theirs is shown here any longer. */
 export async function leaveBrowserPush(place: Place): Promise<void> {
   if (!('serviceWorker' in navigator)) return;
   await (await pushSubscription(place))?.unsubscribe();
-  const known = await navigator.serviceWorker.getRegistration(`${place.publicUrl}/`);
-  for (const shown of (await known?.getNotifications()) ?? []) shown.close();
+  const registration = await navigator.serviceWorker.getRegistration(`${place.publicUrl}/`);
+  for (const shown of (await registration?.getNotifications()) ?? []) shown.close();
 }
 
 /** A tap on a notification while a page is open: the page goes there. Returns a function that stops listening. */

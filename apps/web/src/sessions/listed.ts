@@ -54,8 +54,8 @@ export function after<L extends Listed>(list: L, frame: AttentionFrame, belongs:
     return { ...list, sessions: list.sessions.filter(({ id }) => id !== frame.sessionId) };
   if (frame.type !== 'session_update') return list;
   const { session, previousId } = frame;
-  const known = list.sessions.find(({ id }) => id === session.id);
-  if (isOutdated(frame, known)) return list;
+  const previous = list.sessions.find(({ id }) => id === session.id);
+  if (isOutdated(frame, previous)) return list;
   const others = list.sessions.filter(({ id }) => id !== session.id && id !== previousId);
   return { ...list, sessions: belongs(session) ? joined([session], others) : others };
 }
@@ -94,8 +94,10 @@ export function arranged(
   snoozed: ReadonlySet<string> = new Set(),
 ): Arranged {
   const isNeedy = (session: Session) => needsYou(session) && !snoozed.has(session.id);
-  const askedAt = ({ prompt, updatedAt }: Session) => prompt?.at ?? updatedAt;
-  const needs = filter.archived ? [] : sessions.filter(isNeedy).sort((a, b) => askedAt(a).localeCompare(askedAt(b)));
+  const waitingSince = ({ prompt, updatedAt }: Session) => prompt?.at ?? updatedAt;
+  const needs = filter.archived
+    ? []
+    : sessions.filter(isNeedy).sort((a, b) => waitingSince(a).localeCompare(waitingSince(b)));
   const rest = sessions.filter((session) => passes(session, filter) && (filter.archived || !isNeedy(session)));
   const groups = new Map<string, Session[]>();
   for (const session of rest) {

@@ -10,10 +10,10 @@ export const loadWaiting = async (client: Client) =>
  * page.
  */
 export async function loadList(client: Client, filter: Filter, asking: readonly string[] = []): Promise<Listed> {
-  const asked = { limit: pageSize, ...queryOf(filter) };
+  const query = { limit: pageSize, ...queryOf(filter) };
   const [page, pinned] = await Promise.all([
-    client.call('listSessions', { query: asked }),
-    client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
+    client.call('listSessions', { query }),
+    client.call('listSessions', { query: { ...query, pinned: 'true' } }),
   ]);
   const sessions = joined(page.sessions, pinned.sessions);
   const isWhole = asking.every((id) => sessions.some((session) => session.id === id));

@@ -18,10 +18,10 @@ import { StateGlyph, rowState } from './state-glyph.tsx';
 import { type Changes, titleOf } from './use-changes.ts';
 import { useSwipe } from './use-swipe.ts';
 
-function lately(session: Session, device: Device | undefined, asked: string): string {
+function lately(session: Session, device: Device | undefined, question: string): string {
   const { status, progress, lastMessage, title, limit, later } = session;
   const state = rowState(session, device);
-  if (state === 'need') return asked;
+  if (state === 'need') return question;
   if (state === 'wait' && limit)
     return later ? words.list.continues(momentOf(later.next)) : words.list.limit(momentOf(limit.resetsAt ?? ''));
   if (state === 'fail') return words.list.stopped;
@@ -105,8 +105,8 @@ interface RowProps {
 export function Row({ session, device, isOpen, search, selection, changes }: RowProps) {
   const now = useNow(20_000);
   const state = rowState(session, device);
-  const asked = useOwnTexts(session.prompt)?.prompt ?? '';
-  const line = search === '' ? lately(session, device, asked) : withoutMarks(session.lastMessage);
+  const question = useOwnTexts(session.prompt)?.prompt ?? '';
+  const line = search === '' ? lately(session, device, question) : withoutMarks(session.lastMessage);
   const hit = hitOf(line, titleOf(session), session.projectPath, search);
   const text = <Marked text={hit.slice(0, 200)} words={search} />;
   const select = () => selection.pick(session.id);

@@ -14,7 +14,7 @@ import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { keyName } from '../palette/hot-keys.ts';
-import { share } from './known.ts';
+import { share } from './shared-lists.ts';
 import { moveIn, useListKeys } from './list-keys.ts';
 import { snoozedSessions, useInbox } from '../inbox/use-inbox.ts';
 import { useWide } from '../ui/wide.ts';

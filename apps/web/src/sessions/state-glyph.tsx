@@ -13,7 +13,7 @@ export function rowState({ status, lastTask, unread, limit }: Session, device: D
   return unread ? 'new' : 'idle';
 }
 
-const spoken: Readonly<Record<RowState, keyof typeof words.list.state>> = {
+const labels: Readonly<Record<RowState, keyof typeof words.list.state>> = {
   need: 'waiting',
   work: 'active',
   fail: 'failed',
@@ -26,6 +26,6 @@ export const StateGlyph = ({ state }: { state: RowState }) => (
   <span className={`st ${state}`}>
     {state === 'fail' && <CircleX className="i" aria-hidden />}
     {state === 'wait' && <Clock className="i" aria-hidden />}
-    <span className="sr">{words.list.state[spoken[state]]}</span>
+    <span className="sr">{words.list.state[labels[state]]}</span>
   </span>
 );

@@ -13,7 +13,7 @@ export const searchCharacters = 200;
 /** A search is sent after a pause. */
 const restMs = 120;
 
-export interface Search {
+export interface SearchState {
   /** Trimmed; empty while no search is active. */
   words: string;
   kind: 'off' | 'searching' | 'found' | 'failed';
@@ -38,15 +38,20 @@ function useSettled(value: string): string {
   return settled;
 }
 
-export function useSearch(text: string, filter: Filter, known: readonly Session[], devices: readonly Device[]): Search {
+export function useSearch(
+  text: string,
+  filter: Filter,
+  loaded: readonly Session[],
+  devices: readonly Device[],
+): SearchState {
   const { client } = useRooms();
   const words = text.trim();
   const settled = useSettled(words);
   const key = settled === '' ? '' : JSON.stringify([settled, filter]);
-  const asked = { limit: pageSize, ...queryOf(filter), q: settled };
+  const query = { limit: pageSize, ...queryOf(filter), q: settled };
   const found = useResource<Found>(key, async () => {
     if (key === '') return { key, sessions: [] };
-    const { sessions, nextCursor } = await client.call('listSessions', { query: asked });
+    const { sessions, nextCursor } = await client.call('listSessions', { query });
     return { key, sessions, nextCursor };
   });
   useFrames((frame) => {
@@ -58,7 +63,7 @@ export function useSearch(text: string, filter: Filter, known: readonly Session[
   const cursor = value?.nextCursor;
   const more = useAction(async () => {
     if (cursor === undefined) return;
-    const next = await client.call('listSessions', { query: { ...asked, cursor } });
+    const next = await client.call('listSessions', { query: { ...query, cursor } });
     found.change((now) =>
       now.key === key ? { key, sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor } : now,
     );
@@ -76,7 +81,7 @@ export function useSearch(text: string, filter: Filter, known: readonly Session[
   return {
     words,
     kind: words === '' ? 'off' : isFound ? 'found' : hasFailed ? 'failed' : 'searching',
-    sessions: words === '' ? known : joined(isFound ? ofRelay : ofRelay.filter(fits), known.filter(fits)),
+    sessions: words === '' ? loaded : joined(isFound ? ofRelay : ofRelay.filter(fits), loaded.filter(fits)),
     refusal: hasFailed ? found.refusal : undefined,
     retry: found.reload,
     hasMore: isFound && cursor !== undefined,

@@ -5,23 +5,25 @@ import { speakerOf } from './item-view.tsx';
 import { type LogItem, isGrowing } from './items.ts';
 import { isShown } from './rows.ts';
 
-const spokenCharacters = 500;
-const spokenKinds = new Set(['text', 'error', 'mark']);
+const maxCharacters = 500;
+const announcedKinds = new Set(['text', 'error', 'mark']);
 
 export function Announcer({ items }: { items: readonly LogItem[] }) {
   /** Whether each item was complete. */
-  const known = useRef(new Map<string, boolean>());
+  const completed = useRef(new Map<string, boolean>());
   const [announced, setAnnounced] = useState({ count: 0, text: '' });
   useEffect(() => {
-    const before = known.current;
-    known.current = new Map(items.map((item) => [item.uuid, !isGrowing(item)]));
+    const before = completed.current;
+    completed.current = new Map(items.map((item) => [item.uuid, !isGrowing(item)]));
     // Older pages come before the known items.
     const first = items.findIndex(({ uuid }) => before.has(uuid));
     if (first < 0) return;
     const text = items
       .slice(first)
-      .filter((item) => !isGrowing(item) && !before.get(item.uuid) && spokenKinds.has(item.part.kind) && isShown(item))
-      .map((item) => words.readers.newMessage(speakerOf(item), item.content.slice(0, spokenCharacters)))
+      .filter(
+        (item) => !isGrowing(item) && !before.get(item.uuid) && announcedKinds.has(item.part.kind) && isShown(item),
+      )
+      .map((item) => words.readers.newMessage(speakerOf(item), item.content.slice(0, maxCharacters)))
       .join('\n');
     if (text !== '') setAnnounced(({ count }) => ({ count: count + 1, text }));
   }, [items]);

@@ -12,7 +12,7 @@ const mostPieces = 8;
 const mostRemembered = 16;
 
 function createContents(client: Pick<Client, 'call'>, sessionId: string): Contents {
-  const known = new Map<string, ReturnType<Contents>>();
+  const cache = new Map<string, ReturnType<Contents>>();
   const fetched: Contents = async (uuid, name) => {
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let next: number | undefined = 0;
@@ -33,12 +33,12 @@ function createContents(client: Pick<Client, 'call'>, sessionId: string): Conten
   };
   return (uuid, name) => {
     const key = `${uuid} ${name}`;
-    const found = known.get(key) ?? fetched(uuid, name);
-    known.delete(key);
-    known.set(key, found);
-    found.catch(() => known.get(key) === found && known.delete(key));
-    const [oldest] = known.keys();
-    if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
+    const found = cache.get(key) ?? fetched(uuid, name);
+    cache.delete(key);
+    cache.set(key, found);
+    found.catch(() => cache.get(key) === found && cache.delete(key));
+    const [oldest] = cache.keys();
+    if (cache.size > mostRemembered && oldest !== undefined) cache.delete(oldest);
     return found;
   };
 }

@@ -6,9 +6,9 @@ import { type LogItem, isCapped, isGrowing } from './items.ts';
 import { Markdown } from './markdown/markdown.tsx';
 import { FoldedTools } from './parts/folded-tools.tsx';
 import { markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
-import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from './parts/small-parts.tsx';
+import { ErrorNote, Mark, Picture, Plan, QuestionLine, Thought, UserMessage } from './parts/small-parts.tsx';
 import { Tool } from './parts/tool.tsx';
-import type { Row } from './rows.ts';
+import type { TranscriptRow } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Guard } from '../ui/guard.tsx';
@@ -87,7 +87,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
     case 'plan':
       return <Plan steps={planOf(part)} />;
     case 'question':
-      return <AskedLine question={questionOf(part)} />;
+      return <QuestionLine question={questionOf(part)} />;
     case 'image': {
       const shown = picture(part);
       return shown && <Picture uuid={item.uuid} picture={shown} />;
@@ -117,7 +117,7 @@ function ItemView({ item, texts, tookMs }: { item: LogItem; texts: Texts; tookMs
 }
 
 interface RowProps {
-  row: Row;
+  row: TranscriptRow;
   texts: Texts;
   onEarlier: () => void;
 }
@@ -164,7 +164,7 @@ export const RowView = memo(
   (one, other) => one.texts === other.texts && one.onEarlier === other.onEarlier && isSame(one.row, other.row),
 );
 
-function isSame(one: Row, other: Row): boolean {
+function isSame(one: TranscriptRow, other: TranscriptRow): boolean {
   if (one.kind !== other.kind || one.key !== other.key) return false;
   if (one.kind === 'item' && other.kind === 'item') return one.item === other.item && one.tookMs === other.tookMs;
   if ('calls' in one && 'calls' in other)

@@ -8,14 +8,14 @@ export interface LogItem extends Item {
 
 const kinds: Readonly<Record<Message['role'], string>> = { USER: 'user', AGENT: 'text', SYSTEM: 'error' };
 /** One object per message, so that unchanged messages are not rendered again. */
-const known = new WeakMap<Message, LogItem>();
+const cache = new WeakMap<Message, LogItem>();
 
 /** A message as an item; keeps the part of the message. */
 export function itemOf(message: Message): LogItem {
   const { uuid, role, content, timestamp, truncated, seq, v, turn, part } = message;
   const hasPart = typeof part === 'object' && part !== null && typeof part.kind === 'string';
   if (hasPart && typeof seq === 'number' && typeof content === 'string') return message as LogItem;
-  const before = known.get(message);
+  const before = cache.get(message);
   if (before) return before;
   const item: LogItem = {
     uuid,
@@ -28,7 +28,7 @@ export function itemOf(message: Message): LogItem {
     part: hasPart ? part : { kind: kinds[role] ?? 'text' },
     ...(truncated ? { truncated } : {}),
   };
-  known.set(message, item);
+  cache.set(message, item);
   return item;
 }
 

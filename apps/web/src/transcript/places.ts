@@ -2,7 +2,7 @@
 import { keepStored, readStored } from '../forget.ts';
 import type { VirtualItem } from '@tanstack/react-virtual';
 
-export interface Place {
+export interface ScrollPlace {
   /** Heights that were measured. */
   sizes: VirtualItem[];
   /** Row at the top of the view. */
@@ -11,12 +11,12 @@ export interface Place {
   above: number;
 }
 
-const places = new Map<string, Place>();
+const places = new Map<string, ScrollPlace>();
 const placesKept = 100;
 
 /** Undefined: at the bottom. */
-export const placeOf = (session: string): Place | undefined => places.get(session);
-export function keepPlace(session: string, place: Place | undefined): void {
+export const placeOf = (session: string): ScrollPlace | undefined => places.get(session);
+export function keepPlace(session: string, place: ScrollPlace | undefined): void {
   places.delete(session);
   if (place) places.set(session, place);
   if (places.size > placesKept) places.delete(places.keys().next().value!);

@@ -1,14 +1,14 @@
 /** The rows of a log: items, calls of tools in a row, and lines between them. */
 import { dayKey } from '../catalogue.ts';
 import { type LogItem, isGrowing } from './items.ts';
-import { type ToolShape, askedIn, markOf, picture, planOf, questionOf, toolOf } from './parts/shape.ts';
+import { type ToolShape, markOf, picture, planOf, questionIn, questionOf, toolOf } from './parts/shape.ts';
 
-export type Row =
+export type TranscriptRow =
   | { key: string; kind: 'earlier' }
   | { key: string; kind: 'day' | 'new'; at: string }
   | { key: string; kind: 'item'; item: LogItem; tookMs: number | undefined }
-  | { key: string; kind: 'tools'; calls: readonly Call[] }
-  | { key: string; kind: 'folded'; calls: readonly Call[]; tookMs: number | undefined };
+  | { key: string; kind: 'tools'; calls: readonly ToolCall[] }
+  | { key: string; kind: 'folded'; calls: readonly ToolCall[]; tookMs: number | undefined };
 
 /**
  * Decisions about items when they were first seen: nothing is regrouped under the reader's eyes, neither by new items
@@ -23,7 +23,7 @@ interface RowMemory {
 export const noMemory = (): RowMemory => ({ folds: new Map(), starts: new Set() });
 
 /** A call as its line shows it. */
-export interface Call {
+export interface ToolCall {
   uuid: string;
   at: string;
   tool: ToolShape;
@@ -31,14 +31,14 @@ export interface Call {
 
 type Questions = ReadonlyMap<LogItem, LogItem>;
 /** One object per call and question, so that a line that did not change is not rendered again. */
-const known = new WeakMap<LogItem, { question: LogItem | undefined; call: Call }>();
-function callOf(item: LogItem, questions: Questions): Call {
+const cache = new WeakMap<LogItem, { question: LogItem | undefined; call: ToolCall }>();
+function callOf(item: LogItem, questions: Questions): ToolCall {
   const question = questions.get(item);
-  const before = known.get(item);
+  const before = cache.get(item);
   if (before && before.question === question) return before.call;
   const tool = toolOf(item.part, question && questionOf(question.part));
   const call = { uuid: item.uuid, at: item.timestamp, tool };
-  known.set(item, { question, call });
+  cache.set(item, { question, call });
   return call;
 }
 
@@ -49,7 +49,7 @@ function questionsOf(items: readonly LogItem[]): Questions {
   let last: LogItem | undefined;
   for (const item of items) {
     const { part } = item;
-    const linked = part.kind === 'tool' ? byUuid.get(askedIn(part) ?? '') : undefined;
+    const linked = part.kind === 'tool' ? byUuid.get(questionIn(part) ?? '') : undefined;
     if (linked) {
       questions.set(item, linked);
       byUuid.delete(linked.uuid);
@@ -124,7 +124,7 @@ interface RowOptions {
 export function rowsOf(
   all: readonly LogItem[],
   { memory, hasMore, earlierFailed = false, newFrom }: RowOptions,
-): Row[] {
+): TranscriptRow[] {
   const questions = questionsOf(all);
   /** Questions that the line of their call answers. */
   const inCalls = new Set([...questions.values()].filter(({ part }) => questionOf(part).answer));
@@ -135,7 +135,7 @@ export function rowsOf(
     return answer && answer.text === content && (answer.option !== undefined || !inCalls.has(question));
   };
   const items = withoutRepeats(all).filter((item) => isShown(item) && !inCalls.has(item) && !isAnswered(item));
-  const rows: Row[] = earlierFailed ? [{ key: 'earlier', kind: 'earlier' }] : [];
+  const rows: TranscriptRow[] = earlierFailed ? [{ key: 'earlier', kind: 'earlier' }] : [];
   let day = hasMore && items[0] ? dayKey(items[0].timestamp) : '';
   for (let at = 0; at < items.length;) {
     const item = items[at]!;
@@ -161,7 +161,7 @@ export function rowsOf(
 }
 
 /** A call that was seen at work stays as it is until the person comes back; an update of a folded call can unfold it. */
-function folds({ uuid, tool }: Call, { folds: decided }: RowMemory): boolean {
+function folds({ uuid, tool }: ToolCall, { folds: decided }: RowMemory): boolean {
   const isFold = isQuiet(tool) && decided.get(uuid) !== false;
   if (!decided.has(uuid)) decided.set(uuid, isFold);
   return isFold;
@@ -174,7 +174,7 @@ interface GroupOptions {
 }
 /** Adjacent calls: at least two that fold, or other calls with the items between them. */
 function groupAt(items: readonly LogItem[], from: number, { questions, memory, newFrom }: GroupOptions) {
-  const callAt = (index: number): Call | undefined => {
+  const callAt = (index: number): ToolCall | undefined => {
     const item = items[index];
     if (item?.part.kind !== 'tool') return undefined;
     const isFirst =
@@ -188,7 +188,7 @@ function groupAt(items: readonly LogItem[], from: number, { questions, memory, n
     return call !== undefined && folds(call, memory);
   };
   const isFold = foldable(from) && foldable(from + 1);
-  const calls: Call[] = [];
+  const calls: ToolCall[] = [];
   for (let index = from; ; index++) {
     const call = callAt(index);
     if (!call || (isFold ? !foldable(index) : index > from && foldable(index) && foldable(index + 1))) break;

@@ -1,7 +1,7 @@
 /** Leads to the message that the address names (`#uuid`): loads older pages until it is there, brings it into view and marks it for a moment. */
 import type { RefObject } from 'react';
 import type { Virtualizer } from '@tanstack/react-virtual';
-import type { Row } from './rows.ts';
+import type { TranscriptRow } from './rows.ts';
 
 const maxPages = 100;
 const framesUntilDrawn = 30;
@@ -9,12 +9,12 @@ const framesUntilDrawn = 30;
 /** The address whose message was shown, or looked for on this many pages. */
 let seen = { address: '', pages: 0 };
 
-const has = (row: Row, uuid: string): boolean =>
+const has = (row: TranscriptRow, uuid: string): boolean =>
   row.kind === 'item' ? row.item.uuid === uuid : 'calls' in row && row.calls.some((call) => call.uuid === uuid);
 
 /** Called again with each change of the rows. */
 export function toMessage(
-  rows: readonly Row[],
+  rows: readonly TranscriptRow[],
   virtualizer: Virtualizer<HTMLDivElement, HTMLDivElement>,
   atEnd: RefObject<boolean>,
   log: RefObject<HTMLElement | null>,

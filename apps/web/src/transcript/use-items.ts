@@ -16,15 +16,15 @@ export function settled(before: readonly LogItem[], now: readonly LogItem[], tex
     if (!isGrowing(item) || typeof item.part['output'] === 'string') return item;
     growing.add(item.uuid);
     texts.set(item.uuid, item.content);
-    const known = old.get(item.uuid);
-    return known && isGrowing(known) && known.part.kind === item.part.kind ? known : item;
+    const previous = old.get(item.uuid);
+    return previous && isGrowing(previous) && previous.part.kind === item.part.kind ? previous : item;
   });
   texts.keepOnly(growing);
   const isSame = items.length === before.length && items.every((item, index) => item === before[index]);
   return isSame ? before : items;
 }
 
-export interface Known {
+export interface ItemSource {
   session: Session;
   messages: readonly Message[];
   /** Undefined: the messages are the daemon's own items, and complete. */
@@ -36,7 +36,7 @@ const hasParts = (messages: readonly Message[]): boolean =>
   messages.slice(messages.findLastIndex(({ role }) => role === 'USER') + 1).some(({ part }) => part !== undefined);
 
 /** The output of the running task, from a relay that sends no parts: one item that grows, and stays when the task was stopped. */
-function outputItem({ session, messages, output }: Known, startedAt: string): LogItem | undefined {
+function outputItem({ session, messages, output }: ItemSource, startedAt: string): LogItem | undefined {
   const { lastTask } = session;
   if (!lastTask || output === undefined || output.trim() === '') return undefined;
   const isRunning = unfinished.has(lastTask.state);
@@ -50,7 +50,7 @@ function outputItem({ session, messages, output }: Known, startedAt: string): Lo
 }
 
 /** Where the person stopped the agent, from a relay that sends no parts. */
-function stoppedItem({ session, messages, output }: Known): LogItem | undefined {
+function stoppedItem({ session, messages, output }: ItemSource): LogItem | undefined {
   const { lastTask } = session;
   if (lastTask?.state !== 'cancelled' || output === undefined || hasParts(messages)) return undefined;
   const part = { kind: 'mark', what: 'cancelled' };
@@ -58,10 +58,10 @@ function stoppedItem({ session, messages, output }: Known): LogItem | undefined 
   return { uuid: `stopped ${lastTask.id}`, role: 'SYSTEM', content: '', timestamp, seq: 0, part };
 }
 
-export function useItems(known: Known): { items: readonly LogItem[]; texts: Texts } {
+export function useItems(source: ItemSource): { items: readonly LogItem[]; texts: Texts } {
   const [texts] = useState(() => createTexts());
   const last = useRef<readonly LogItem[]>([]);
-  const { session, messages, output } = known;
+  const { session, messages, output } = source;
   const hasItems = output === undefined;
   const messageItems = useOwnItems(useMemo(() => messages.map(itemOf), [messages]));
   const startedAt = messages.at(-1)?.timestamp ?? session.updatedAt;

@@ -1,10 +1,10 @@
 /** Where a person reads in the log: it opens where they left, follows its last row, and never moves the text they read. */
 import { type UIEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type Place, keepPlace, placeOf } from './places.ts';
+import { type ScrollPlace, keepPlace, placeOf } from './places.ts';
 import { type Box, distanceToEnd, endPx, follows } from './following.ts';
 import { linesShown } from './parts/diff-view.tsx';
-import type { Row } from './rows.ts';
+import type { TranscriptRow } from './rows.ts';
 
 /** A person moves the log by these; a finger that has left it moves it on for a while. */
 const touches = ['wheel', 'touchmove', 'keydown', 'pointermove'] as const;
@@ -12,7 +12,7 @@ const touchMs = 1500;
 /** Older pages are loaded this many screens ahead. */
 const screensAhead = 1.5;
 
-function estimate(row: Row | undefined): number {
+function estimate(row: TranscriptRow | undefined): number {
   if (row?.kind === 'item') {
     const lines = row.item.content.split('\n', 400).reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);
     return row.item.part.kind === 'user' ? 60 + Math.min(lines, 13) * 22 : 8 + lines * 24;
@@ -26,7 +26,7 @@ function estimate(row: Row | undefined): number {
 }
 
 /** Estimates the height of the rows after a row. */
-const linesAfter = (rows: readonly Row[], from: number): number =>
+const linesAfter = (rows: readonly TranscriptRow[], from: number): number =>
   rows.slice(from).reduce((sum, row) => sum + estimate(row) + 14, 0);
 
 /**
@@ -35,13 +35,13 @@ const linesAfter = (rows: readonly Row[], from: number): number =>
  */
 export function useReading(
   sessionId: string,
-  rows: readonly Row[],
+  rows: readonly TranscriptRow[],
   newest: string | undefined,
   onNearStart: (() => void) | undefined,
 ) {
   const frame = useRef<HTMLDivElement>(null);
   const [left] = useState(() => placeOf(sessionId));
-  const place = useRef<Place>(left);
+  const place = useRef<ScrollPlace>(left);
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: rows.length,
     getScrollElement: () => frame.current,

@@ -7,7 +7,7 @@ import { type Resource, useResource } from './resource.ts';
 interface DeviceList {
   devices: Resource<Device[]>;
   /** When the newest load began. */
-  askedAt: RefObject<number>;
+  readAt: RefObject<number>;
 }
 const Devices = createContext<DeviceList | undefined>(undefined);
 export const DevicesProvider = Devices.Provider;
@@ -16,10 +16,10 @@ export const DevicesProvider = Devices.Provider;
 const freshMs = 5_000;
 
 export function useDevices(): Resource<Device[]> {
-  const { devices, askedAt } = useContext(Devices)!;
+  const { devices, readAt } = useContext(Devices)!;
   useEffect(() => {
     // Another page loads again; the known list stays visible until then.
-    if (devices.kind !== 'loading' && Date.now() - askedAt.current > freshMs) devices.reload();
+    if (devices.kind !== 'loading' && Date.now() - readAt.current > freshMs) devices.reload();
   }, []);
   return devices;
 }
@@ -36,16 +36,16 @@ const none: readonly Device[] = [];
 /** The devices once they are here, each with a name of its own. */
 export function useNamedDevices(): readonly Device[] {
   const devices = useDevices();
-  const known = devices.kind === 'ready' ? devices.value : none;
-  return useMemo(() => distinct(known), [known]);
+  const loaded = devices.kind === 'ready' ? devices.value : none;
+  return useMemo(() => distinct(loaded), [loaded]);
 }
 
 /** Used by the provider. `isIn`: a person is signed in. */
 export function useDeviceList(isIn: boolean): DeviceList {
   const { client } = useRooms();
-  const askedAt = useRef(0);
+  const readAt = useRef(0);
   const devices = useResource(String(isIn), async () => {
-    askedAt.current = Date.now();
+    readAt.current = Date.now();
     // Loads only while signed in.
     return isIn ? (await client.call('listDevices')).devices : new Promise<never>(() => undefined);
   });
@@ -53,15 +53,15 @@ export function useDeviceList(isIn: boolean): DeviceList {
     if (frame.type === 'resync') devices.reload();
     if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
     if (frame.type !== 'device_status') return;
-    const isKnown = devices.kind === 'ready' && devices.value.some(({ id }) => id === frame.deviceId);
+    const isListed = devices.kind === 'ready' && devices.value.some(({ id }) => id === frame.deviceId);
     // A daemon that returns might have changed.
-    if (!isKnown || frame.status === 'online') devices.reload();
+    if (!isListed || frame.status === 'online') devices.reload();
     const lastSeenAt = new Date().toISOString();
     devices.change((all) =>
       all.map((device) => (device.id === frame.deviceId ? { ...device, status: frame.status, lastSeenAt } : device)),
     );
   });
-  return { devices, askedAt };
+  return { devices, readAt };
 }
 
 /** Devices that are online first, then by name. */

@@ -3,6 +3,6 @@ import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 
 export function doingNow({ action, target }: NonNullable<Session['progress']>): string {
-  const known = new Map(Object.entries(words.doing)).get(action) ?? action;
-  return target === '' ? known : `${known} ${target}`;
+  const label = new Map(Object.entries(words.doing)).get(action) ?? action;
+  return target === '' ? label : `${label} ${target}`;
 }

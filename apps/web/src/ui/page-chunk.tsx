@@ -1,6 +1,6 @@
 /** Pages that are loaded on demand, with their texts. */
 import type { ComponentType } from 'react';
-import { type Part, loadWords } from '../catalogue.ts';
+import { type CataloguePart, loadWords } from '../catalogue.ts';
 import { UnloadedPage, loadedLater } from './loaded-later.tsx';
 
 interface PageChunk<Pages> {
@@ -13,7 +13,7 @@ interface PageChunk<Pages> {
   ) => ComponentType<Props>;
 }
 
-export function pageChunk<Pages>(part: Part, load: () => Promise<Pages>): PageChunk<Pages> {
+export function pageChunk<Pages>(part: CataloguePart, load: () => Promise<Pages>): PageChunk<Pages> {
   let loaded: Pages | undefined;
   let loading: Promise<Pages> | undefined;
   const start = () => {

@@ -5,23 +5,23 @@ import { words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
-import { type Caps as Known, money } from './figures.ts';
+import { type CapValues, money } from './figures.ts';
 
 const amounts = ['none', '1', '2', '5', '10', '20', '50', '100'];
 const ids = ['relay.ask_session', 'relay.ask_day'] as const;
 
 interface CapsProps {
   sessionId: string;
-  known: Known;
+  caps: CapValues;
   /** The agent and its machine. */
   where: string;
   /** Another app changed a setting. */
   onOutdated: () => void;
 }
 
-export function Caps({ sessionId, known, where, onOutdated }: CapsProps) {
+export function Caps({ sessionId, caps, where, onOutdated }: CapsProps) {
   const { client } = useRooms();
-  const [chosen, setChosen] = useState<Known>({});
+  const [chosen, setChosen] = useState<CapValues>({});
   const change = useAction(async (id: string, value: string) => {
     const { settings }: SessionSettings = await client.call('changeSetting', {
       params: { id: sessionId },
@@ -45,7 +45,7 @@ export function Caps({ sessionId, known, where, onOutdated }: CapsProps) {
                 <span className="d">{words.usage.askMeOf(id === 'relay.ask_session', where)}</span>
               </span>
               <select
-                value={chosen[id] ?? known[id] ?? 'none'}
+                value={chosen[id] ?? caps[id] ?? 'none'}
                 disabled={change.busy}
                 onChange={({ target }) => void change.run(id, target.value)}
               >

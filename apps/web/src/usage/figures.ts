@@ -5,7 +5,7 @@ import { timeOf } from '../catalogue.ts';
 import { locale } from '../languages/language.ts';
 
 /** The caps of the agent on this machine, by the id of their setting. */
-export type Caps = Readonly<Record<string, string>>;
+export type CapValues = Readonly<Record<string, string>>;
 
 export interface Figures {
   /** Tokens in the context, and tokens that fit into it. */
@@ -53,9 +53,9 @@ export function withAnswer(figures: Figures, { usedTokens, maxTokens, details }:
   };
 }
 
-export function capsIn({ details }: SessionContext): Caps | undefined {
+export function capsIn({ details }: SessionContext): CapValues | undefined {
   const { caps } = details as { caps?: unknown };
-  return typeof caps === 'object' && caps !== null ? (caps as Caps) : undefined;
+  return typeof caps === 'object' && caps !== null ? (caps as CapValues) : undefined;
 }
 
 /** Returns 0 to 100; undefined without a size. */

@@ -20,7 +20,7 @@ interface SheetProps extends UsageProps {
   onClose: () => void;
 }
 
-export function UsageSheet({ session, device, figures: known, send, onClose }: SheetProps) {
+export function UsageSheet({ session, device, figures: stored, send, onClose }: SheetProps) {
   const { client } = useRooms();
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -29,13 +29,13 @@ export function UsageSheet({ session, device, figures: known, send, onClose }: S
     dialog.current?.showModal();
   }, []);
   const isHere = device?.status === 'online';
-  const asked = useResource('', async () =>
+  const context = useResource('', async () =>
     isHere && device.capabilities.includes('usage') ? client.call('readContext', { params }) : undefined,
   );
   const commands = useResource('', async () => (await client.call('listCommands', { params })).commands);
-  const answer = asked.kind === 'ready' ? asked.value : undefined;
+  const answer = context.kind === 'ready' ? context.value : undefined;
   const caps = answer && capsIn(answer);
-  const figures = answer ? withAnswer(known, answer) : known;
+  const figures = answer ? withAnswer(stored, answer) : stored;
   const canCompact = commands.kind === 'ready' && commands.value.some(({ name }) => name === 'compact');
   const agent = nameOfAgent(session.agentType, device);
   const machine = device?.name ?? words.list.machine;
@@ -73,9 +73,9 @@ export function UsageSheet({ session, device, figures: known, send, onClose }: S
         {caps && (
           <Caps
             sessionId={session.id}
-            known={caps}
+            caps={caps}
             where={words.usage.where(agent, machine)}
-            onOutdated={asked.reload}
+            onOutdated={context.reload}
           />
         )}
         <ul className="set-list">

@@ -2,7 +2,7 @@
 import type { InstanceMessage } from '../instance-message.ts';
 import type { UserFrame } from '../user-frames.ts';
 
-export type Delivery =
+export type MailboxEntry =
   | InstanceMessage
   | { readonly kind: 'frame'; readonly user: string; readonly frame: UserFrame }
   | { readonly kind: 'control'; readonly body: string }
@@ -12,15 +12,15 @@ export type Delivery =
 const maxWaiting = 100_000;
 
 export class Mailbox {
-  readonly #deliver: (delivery: Delivery) => void;
-  #waiting: Delivery[] = [];
+  readonly #deliver: (delivery: MailboxEntry) => void;
+  #waiting: MailboxEntry[] = [];
   #open = true;
 
-  constructor(deliver: (delivery: Delivery) => void) {
+  constructor(deliver: (delivery: MailboxEntry) => void) {
     this.#deliver = deliver;
   }
 
-  post(delivery: Delivery): void {
+  post(delivery: MailboxEntry): void {
     if (!this.#open || this.#waiting.length >= maxWaiting) return;
     if (this.#waiting.length === 0) setImmediate(() => this.#drain());
     this.#waiting.push(delivery);

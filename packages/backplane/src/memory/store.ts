@@ -7,7 +7,7 @@ import type { UserFrame, VersionedState } from '../user-frames.ts';
 import { Expiring } from './expiring.ts';
 import { Histories } from './histories.ts';
 import { LeaseTable } from './lease-table.ts';
-import type { Delivery, Mailbox } from './mailbox.ts';
+import type { Mailbox, MailboxEntry } from './mailbox.ts';
 
 interface Kept {
   leases: LeaseTable;
@@ -67,13 +67,13 @@ export class Store {
   }
 
   /** False when the instance is unknown. */
-  post(instance: string, delivery: Delivery): boolean {
+  post(instance: string, delivery: MailboxEntry): boolean {
     const mailbox = this.#mailboxes.get(instance);
     mailbox?.post(delivery);
     return mailbox !== undefined;
   }
 
-  postAll(delivery: Delivery): void {
+  postAll(delivery: MailboxEntry): void {
     for (const mailbox of this.#mailboxes.values()) mailbox.post(delivery);
   }
 

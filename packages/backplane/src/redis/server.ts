@@ -173,8 +173,8 @@ export class RedisServer {
     try {
       this.clock.reset();
       const sentAt = performance.now();
-      const asked = Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
-      const [time] = await this.#inTime(asked);
+      const replies = Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
+      const [time] = await this.#inTime(replies);
       const [seconds = 0, micros = 0] = time.map(Number);
       // A wide range, because it includes loading the script, but a correct one.
       this.clock.sample(sentAt, seconds * 1000 + Math.floor(micros / 1000), performance.now());

@@ -1,7 +1,7 @@
 /** Sends commands and their answers: to the owner of a device, or to an instance by name. */
 import type { CommandTransport } from '../command-exchange.ts';
 import type { Command } from '../commands.ts';
-import type { Answer } from '../instance-message.ts';
+import type { CommandAnswer } from '../instance-message.ts';
 import type { Batcher } from './batcher.ts';
 import { idOf } from './keys.ts';
 import type { Topology } from './topology.ts';
@@ -34,7 +34,7 @@ export class RedisTransport implements CommandTransport {
     return this.#options.batcher.run('route', { id: idOf(device), deadline: { at: deadline }, ...part });
   }
 
-  async toInstance(to: string, answer: Answer): Promise<void> {
+  async toInstance(to: string, answer: CommandAnswer): Promise<void> {
     const { batcher, longValues, instance, topology, isClosed } = this.#options;
     const channel = topology.channelTo(to);
     let record = encodeRecord(answer);

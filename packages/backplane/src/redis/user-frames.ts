@@ -65,8 +65,8 @@ export class RedisUserFrames implements UserFrames {
 
   async read(user: string, since = ''): ReturnType<UserFrames['read']> {
     // Do not send text that is not an offset: it can be long, and it never matches.
-    const asked = /^[\w.-]{0,64}$/.test(since) ? since : '-';
-    const [top, recovered, records = ''] = await this.#run('read', { id: idOf(user), since: asked });
+    const offset = /^[\w.-]{0,64}$/.test(since) ? since : '-';
+    const [top, recovered, records = ''] = await this.#run('read', { id: idOf(user), since: offset });
     const items: { offset: string; body: string }[] = [];
     decodeRecords(records, (record) => {
       if (record.kind === 'frame') items.push({ offset: record.offset, body: record.body });

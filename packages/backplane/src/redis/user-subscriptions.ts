@@ -3,7 +3,7 @@
  * that their frames arrive together with frames of other users (see `script.ts`). It does not know histories.
  */
 import { BackplaneError } from '../errors.ts';
-import { type Subscription, Subscriptions } from '../subscriptions.ts';
+import { type ChannelSubscription, Subscriptions } from '../subscriptions.ts';
 import { within } from '../within.ts';
 import { type Keys, idOf, timeOfOffset } from './keys.ts';
 import type { Run } from './operations.ts';
@@ -53,7 +53,7 @@ export class UserSubscriptions {
   }
 
   /** @throws BackplaneError UNAVAILABLE, CLOSED */
-  async subscribe(user: string, subscription: Subscription): Promise<() => Promise<void>> {
+  async subscribe(user: string, subscription: ChannelSubscription): Promise<() => Promise<void>> {
     const subscribed = this.#user(user);
     this.#subscriptions.add(user, subscription);
     const leave = async () => {
@@ -174,8 +174,8 @@ export class UserSubscriptions {
   }
 
   #user(user: string): SubscribedUser {
-    const known = this.#byUser.get(user);
-    if (known) return known;
+    const existing = this.#byUser.get(user);
+    if (existing) return existing;
     const { keys, topology } = this.#options;
     const channel = keys.user(user);
     const subscribed = { user, channel, top: '', listedAt: performance.now(), live: Promise.resolve() };

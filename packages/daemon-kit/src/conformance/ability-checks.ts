@@ -8,13 +8,13 @@ import type { DoubleConnection } from './relay-double.ts';
 /** The list of a reader that applied every frame; undefined when a version is missing, which the reader would request. */
 function itemsOf({ frames }: DoubleConnection, session: string): Item[] | undefined {
   let items: Item[] = [];
-  let known: number | undefined;
+  let version: number | undefined;
   for (const frame of frames) {
     if (frame.type !== 'event' || frame.event_type !== 'TRANSCRIPT' || frame.session_id !== session) continue;
-    must(known === undefined || frame.v > known, 'the version of a session rises with each frame');
+    must(version === undefined || frame.v > version, 'the version of a session rises with each frame');
     must(frame.ops.every(isOperation), 'a frame holds operations');
-    if (known !== undefined && frame.v !== known + 1) return undefined;
-    known = frame.v;
+    if (version !== undefined && frame.v !== version + 1) return undefined;
+    version = frame.v;
     items = applyOperations(items, frame.ops, frame.v);
   }
   return items;
@@ -42,9 +42,9 @@ export const abilityChecks: readonly DaemonCheck[] = [
     async run({ connection }) {
       const declared = String(connection.headers['x-daemon-capabilities'] ?? '').split(/[\s,]+/);
       const session = await conversation(connection);
-      for (const asked of [session, id('nobody')]) {
+      for (const sessionId of [session, id('nobody')]) {
         const requestId = id('request');
-        connection.send({ type: 'usage_request', request_id: requestId, session_id: asked });
+        connection.send({ type: 'usage_request', request_id: requestId, session_id: sessionId });
         if (!declared.includes('usage')) continue;
         const answer = await connection.frame('usage_response');
         must(answer.request_id === requestId, 'the answer echoes request_id');
@@ -127,8 +127,8 @@ export const abilityChecks: readonly DaemonCheck[] = [
       const later = await page(connection, session, { limit: 200, parts: true, changed: v });
       const whole = await page(connection, session, { limit: 200, parts: true });
       must(later.reset !== true, 'a version that it had is known');
-      const known = (before ?? []) as unknown as Item[];
-      const merged = mergeItems(known, (later.messages ?? []) as unknown as Item[]);
+      const stored = (before ?? []) as unknown as Item[];
+      const merged = mergeItems(stored, (later.messages ?? []) as unknown as Item[]);
       must(isDeepStrictEqual(merged, whole.messages), 'the known items and the changes are the whole list');
       const foreign = await page(connection, session, { limit: 200, parts: true, changed: 1 });
       must(foreign.reset === true, 'a version that it never had is answered with the newest page, and reset');

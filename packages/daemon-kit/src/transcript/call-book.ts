@@ -53,22 +53,22 @@ export function createCallBook<T extends BookedCall>(): CallBook<T> {
   };
 
   const named = (id: string, update: Fields, source: Source, turn: number): T | undefined => {
-    const known = byId.get(id);
-    if (!known || source === 'update') return known;
+    const call = byId.get(id);
+    if (!call || source === 'update') return call;
     if (source === 'question') {
-      if (known.reported || known.closed) return undefined;
-      return known.announced || isSameCall(known.fields, update) ? known : undefined;
+      if (call.reported || call.closed) return undefined;
+      return call.announced || isSameCall(call.fields, update) ? call : undefined;
     }
-    if (known.reported || known.turn !== turn) return undefined;
+    if (call.reported || call.turn !== turn) return undefined;
     // The agent can still report the result of a rejected call; any other update is another try.
-    return known.rejected && !isEnd(update.status) ? undefined : known;
+    return call.rejected && !isEnd(update.status) ? undefined : call;
   };
 
   return {
     find(update, source, turn) {
       const id = wordsOf(update.toolCallId);
-      const known = named(id, update, source, turn);
-      if (known) return known;
+      const found = named(id, update, source, turn);
+      if (found) return found;
       const isSame = (call: T) => call.turn === turn && isSameCall(call.fields, update);
       if (source === 'question')
         return newestOpen(calls.keys(), (call) => (call.announced || !call.answered) && isSame(call));
@@ -106,8 +106,8 @@ export const isEnd = (status: unknown): boolean => status === 'completed' || sta
 
 /** Whether both are about the same action: the same command, else the same input, else the same title. */
 function isSameCall(one: Fields, other: Fields): boolean {
-  const [command, asked] = [commandOf(one), commandOf(other)];
-  if (command !== undefined || asked !== undefined) return command === asked;
+  const [command, otherCommand] = [commandOf(one), commandOf(other)];
+  if (command !== undefined || otherCommand !== undefined) return command === otherCommand;
   const [input, given] = [recordOf(one.rawInput), recordOf(other.rawInput)];
   if (Object.keys(input).length > 0 && Object.keys(given).length > 0)
     return JSON.stringify(input) === JSON.stringify(given);

@@ -1,7 +1,7 @@
 /** A call of a tool as its item: its part, its patches and its bounded output. */
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
-import type { Change } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import { outputName } from '../contents.ts';
 import type { BookedCall } from './call-book.ts';
 import { isRunning } from './call-state.ts';
@@ -10,7 +10,7 @@ import type { Printed } from './output.ts';
 import { type ToolPart, toolPart } from './tool.ts';
 
 /** How a permission was answered. */
-export interface Verdict {
+export interface PermissionAnswer {
   allowed: boolean;
   /** The person or the place, and the time (ISO 8601). */
   by?: string;
@@ -33,7 +33,7 @@ export interface Tool extends BookedCall {
 const showEveryMs = 2000;
 
 export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 'cwd' | 'detail' | 'now' | 'keep'>) {
-  const show = (tool: Tool, hadMore = false): Change => {
+  const show = (tool: Tool, hadMore = false): StoreChange => {
     tool.shownAt = now();
     tool.behind = false;
     const { output, left } = tool.printed.shown();
@@ -45,7 +45,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
     };
   };
 
-  const print = (tool: Tool, text: string): Change[] => {
+  const print = (tool: Tool, text: string): StoreChange[] => {
     if (text === '' || detail === 'outline') return [];
     tool.printed.add(text);
     if (tool.printed.whole()) return [{ op: 'add', uuid: tool.uuid, to: 'output', text }];
@@ -55,7 +55,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
   };
 
   /** New content replaces the earlier one; most agents only add to it. */
-  const take = (tool: Tool, content: string | undefined): { changes: Change[]; printed: string } => {
+  const take = (tool: Tool, content: string | undefined): { changes: StoreChange[]; printed: string } => {
     if (content === undefined || content === tool.taken) return { changes: [], printed: '' };
     const { taken } = tool;
     tool.taken = content;
@@ -80,7 +80,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
     ...(ended === undefined ? {} : { ended }),
   });
 
-  const patch = (tool: Tool, part: ToolPart): Change[] => {
+  const patch = (tool: Tool, part: ToolPart): StoreChange[] => {
     const changed = difference(tool.part, part);
     tool.part = part;
     if (Object.keys(changed).length === 0) return [];
@@ -92,7 +92,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
   const renew = (
     tool: Tool,
     { status, question, at }: { status: string; question: string | undefined; at: string | undefined },
-  ): Change[] => {
+  ): StoreChange[] => {
     // Large calls keep only names: the subject stays as it was sent. A diff can come with a permission alone.
     const { diffs, ended, asked, ...subject } = tool.part;
     const kept = tool.fields.cut === true ? subject : {};
@@ -105,7 +105,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
   };
 
   /** The item after the answer to its permission. */
-  const answer = (tool: Tool, question: string | undefined, { allowed, by, at }: Verdict): Change[] => {
+  const answer = (tool: Tool, question: string | undefined, { allowed, by, at }: PermissionAnswer): StoreChange[] => {
     tool.answered = true;
     const when = timeOf(at);
     const asked = {

@@ -1,7 +1,7 @@
 /** The tool calls of a session as items: each begins once, changes by patches, and has a bounded output. */
-import type { Change } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import { type Source, createCallBook, isEnd } from './call-book.ts';
-import { type Tool, type Verdict, createCallItems } from './call-items.ts';
+import { type PermissionAnswer, type Tool, createCallItems } from './call-items.ts';
 import { isRunning, statusAfter, textsOf } from './call-state.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
@@ -9,8 +9,8 @@ import type { Names } from './names.ts';
 import { createPrinted } from './output.ts';
 
 /** The effect of an update on its call. */
-interface HeardCall {
-  changes: Change[];
+interface CallUpdate {
+  changes: StoreChange[];
   /** The call as far as it is known; undefined when the update was dropped. */
   call?: Fields;
   /** The uuid of its item. */
@@ -21,13 +21,13 @@ interface HeardCall {
 
 interface Calls {
   /** A call, or an update of one. `question`: the uuid of the question that shows it. */
-  update: (update: Fields, at: string | undefined, source: Source, question?: string) => HeardCall;
+  update: (update: Fields, at: string | undefined, source: Source, question?: string) => CallUpdate;
   /** The answer to the question with this uuid, or to the permission for this call. */
-  answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
+  answered: (about: { question: string } | { call: Fields }, verdict: PermissionAnswer) => StoreChange[];
   /** Output of a program without tool calls. */
-  print: (id: string, title: string, text: string) => Change[];
+  print: (id: string, title: string, text: string) => StoreChange[];
   /** Gives every running call this status. */
-  end: (status: string) => Change[];
+  end: (status: string) => StoreChange[];
   /** The next turn begins: a repeated id names another call. */
   turn: () => void;
 }
@@ -55,7 +55,7 @@ export function createCalls(
     names: Names;
     item: MakeItem;
     /** Closes the text before a call. */
-    before: () => Change[];
+    before: () => StoreChange[];
   },
 ): Calls {
   const book = createCallBook<Tool>();
@@ -67,7 +67,7 @@ export function createCalls(
   const begin = (
     call: Pick<Tool, 'id' | 'fields' | 'announced'>,
     more: { status: string; about: string; question: string | undefined; at: string | undefined },
-  ): { tool: Tool; changes: Change[] } => {
+  ): { tool: Tool; changes: StoreChange[] } => {
     const { status, about, question, at } = more;
     const uuid = names.ofTool(call.id);
     const tool: Tool = {
@@ -98,7 +98,7 @@ export function createCalls(
   };
 
   /** Beyond the limit of remembered calls, the oldest is closed in any state. */
-  const letGo = (): Change[] => {
+  const letGo = (): StoreChange[] => {
     if (book.size <= maxTools) return [];
     const [oldest] = book.all();
     if (oldest === undefined) return [];
@@ -118,7 +118,7 @@ export function createCalls(
     book.remove(oldest);
   };
 
-  const end = (tool: Tool, status: string, at?: string): Change[] => {
+  const end = (tool: Tool, status: string, at?: string): StoreChange[] => {
     tool.closed = true;
     if (!isRunning(tool.part.status)) return [];
     const changes = tool.behind ? [show(tool)] : [];
@@ -127,34 +127,34 @@ export function createCalls(
     return changes;
   };
 
-  const update = (update: Fields, at: string | undefined, source: Source, question?: string): HeardCall => {
-    const known = book.find(update, source, turn);
+  const update = (update: Fields, at: string | undefined, source: Source, question?: string): CallUpdate => {
+    const current = book.find(update, source, turn);
     const id = wordsOf(update.toolCallId);
-    const isGone = !known && book.isGone(update, source);
-    if (isGone || (!known && id === '' && source !== 'question')) {
+    const isGone = !current && book.isGone(update, source);
+    if (isGone || (!current && id === '' && source !== 'question')) {
       dropped?.(isGone ? 'news of a call of long ago' : 'a call without an id');
       return { changes: [], printed: '' };
     }
-    const fields = callAfter(known?.fields, update);
-    const status = statusAfter(known, known?.part.status ?? '', update, source);
-    const texts = textsOf(update, source, known?.about ?? '', status);
-    const about = texts.about ?? known?.about ?? '';
-    const { tool, changes } = known
-      ? { tool: known, changes: [] as Change[] }
+    const fields = callAfter(current?.fields, update);
+    const status = statusAfter(current, current?.part.status ?? '', update, source);
+    const texts = textsOf(update, source, current?.about ?? '', status);
+    const about = texts.about ?? current?.about ?? '';
+    const { tool, changes } = current
+      ? { tool: current, changes: [] as StoreChange[] }
       : begin(
           { id: id === '' ? `permission ${question ?? ''}` : id, fields, announced: source !== 'question' },
           { status, about, question, at },
         );
     const content = take(tool, texts.output);
     changes.push(...content.changes, ...print(tool, texts.piece));
-    if (known) {
-      const announces = source !== 'question' && !known.announced;
-      Object.assign(known, { fields, about, question: question ?? known.question });
-      if (announces) Object.assign(known, { announced: true, id });
-      if (isEnd(update.status) && source !== 'question') known.reported = true;
+    if (current) {
+      const announces = source !== 'question' && !current.announced;
+      Object.assign(current, { fields, about, question: question ?? current.question });
+      if (announces) Object.assign(current, { announced: true, id });
+      if (isEnd(update.status) && source !== 'question') current.reported = true;
       // The call runs again after its turn: its result is reported, or unknown when this turn completes.
-      if (isRunning(status)) known.closed = false;
-      changes.push(...renew(known, { status, question, at }));
+      if (isRunning(status)) current.closed = false;
+      changes.push(...renew(current, { status, question, at }));
     }
     noteFinished(tool);
     const call = { ...tool.fields, toolCallId: tool.id, status: update.status ?? tool.fields.status };
@@ -177,8 +177,8 @@ export function createCalls(
     update,
     answered,
     print(id, title, text) {
-      const known = book.find({ toolCallId: id }, 'update', turn);
-      if (known) return print(known, text);
+      const current = book.find({ toolCallId: id }, 'update', turn);
+      if (current) return print(current, text);
       const fields = { title, kind: 'execute' };
       const more = { status: 'running', about: '', question: undefined, at: undefined };
       const { tool, changes } = begin({ id, fields, announced: true }, more);

@@ -56,8 +56,8 @@ function lineOf(block: Fields): string {
 
 function placeholder(what: string, { uri, mimeType }: Fields, base64: string): string {
   const size = base64 === '' ? '' : sizeOf(Math.floor((base64.length * 3) / 4));
-  const known = [wordsOf(uri), wordsOf(mimeType), size].filter((text) => text !== '');
-  return known.length === 0 ? `[${what}]` : `[${what}: ${known.join(', ')}]`;
+  const details = [wordsOf(uri), wordsOf(mimeType), size].filter((text) => text !== '');
+  return details.length === 0 ? `[${what}]` : `[${what}: ${details.join(', ')}]`;
 }
 
 const sizeOf = (bytes: number) => (bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KiB`);

@@ -3,15 +3,15 @@
  * the result.
  */
 import { randomUUID } from 'node:crypto';
-import type { Item, Question as AskedQuestion, TextReason } from '@relay/protocol';
-import type { Change, NewItem, Store, Writing } from '../store.ts';
+import type { Item, Question as WireQuestion, TextReason } from '@relay/protocol';
+import type { NewItem, Store, StoreChange, Writing } from '../store.ts';
 import { type Mapper, cancelledText } from './mapper.ts';
 
-export type Ending =
+export type TurnEnd =
   | { type: 'TASK_COMPLETE'; result: string; reason?: TextReason }
   | { type: 'ERROR'; error: string; code?: string; spent?: number; cap?: number; reason?: TextReason }
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
-  | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
+  | { type: 'WAIT_FOR_USER'; about: string; before: string; question: WireQuestion };
 
 /** The state of a session while its agent can still report updates about it. */
 export interface Talk {
@@ -33,9 +33,9 @@ export const notKept = (why: string): string =>
 
 interface Endings {
   /** Writes the last text of a task, or its error, after the rest of its turn. Returns the uuid of that item. */
-  conclude: (sessionId: string, talk: Talk | undefined, ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>) => string;
+  conclude: (sessionId: string, talk: Talk | undefined, ending: Exclude<TurnEnd, { type: 'WAIT_FOR_USER' }>) => string;
   /** Writes the question of a task that settles with it. Returns its uuid. */
-  ask: (sessionId: string, talk: Talk | undefined, ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>) => string;
+  ask: (sessionId: string, talk: Talk | undefined, ending: Extract<TurnEnd, { type: 'WAIT_FOR_USER' }>) => string;
   cancel: (sessionId: string, talk: Talk) => void;
   /** Closes all items that a turn without a task left open. Its last text is a message for every reader. */
   settle: (sessionId: string, talk: Talk) => void;
@@ -50,19 +50,19 @@ export function createEndings({
   keepsQuestions,
 }: {
   store: Store;
-  write: (sessionId: string, changes: readonly Change[], writing?: Writing) => void;
+  write: (sessionId: string, changes: readonly StoreChange[], writing?: Writing) => void;
   /** Questions outlive this process: the next message answers. */
   keepsQuestions: boolean;
 }): Endings {
   /** Closes everything of a turn that is still open. Of a turn that was not kept only the items on the disk. */
-  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled'): Change[] => {
+  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled'): StoreChange[] => {
     if (talk.lost === undefined) return talk.mapper.close(how);
     const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question');
     return [...left.map(closed), mark('notice', notKept(talk.lost), talk.turn)];
   };
 
   /** After the turn no answer to its questions will come. */
-  const unanswered = (sessionId: string): Change[] =>
+  const unanswered = (sessionId: string): StoreChange[] =>
     store
       .open(sessionId)
       .filter(({ part }) => part.kind === 'question')
@@ -97,7 +97,7 @@ export function createEndings({
   const conclude = (
     sessionId: string,
     talk: Talk | undefined,
-    ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>,
+    ending: Exclude<TurnEnd, { type: 'WAIT_FOR_USER' }>,
   ): string => {
     if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result, ending.reason);
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
@@ -118,7 +118,7 @@ export function createEndings({
   const ask = (
     sessionId: string,
     talk: Talk | undefined,
-    ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>,
+    ending: Extract<TurnEnd, { type: 'WAIT_FOR_USER' }>,
   ): string => {
     const { question, about, before } = ending;
     const part = { kind: 'question', question, state: 'open' };
@@ -157,7 +157,7 @@ export function createEndings({
     recover(sessionId) {
       const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question' || !keepsQuestions);
       if (left.length === 0) return false;
-      const changes = left.map((item): Change => {
+      const changes = left.map((item): StoreChange => {
         const { uuid, part } = item;
         if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
         return closed(item);
@@ -172,7 +172,7 @@ export function createEndings({
 }
 
 /** Closes an item that its turn left open. */
-export const closed = ({ uuid, part }: Item): Change => ({
+export const closed = ({ uuid, part }: Item): StoreChange => ({
   op: 'set',
   uuid,
   part: part.kind === 'tool' ? { status: 'unknown', open: null } : { open: null },
@@ -185,9 +185,9 @@ const isSameError = (words: string, error: string): boolean => {
   return shownText.length >= minErrorCharacters && (error.includes(shownText) || shownText.includes(error.trim()));
 };
 
-const put = (item: NewItem): Change => ({ op: 'put', item });
+const put = (item: NewItem): StoreChange => ({ op: 'put', item });
 
-const mark = (what: string, text: string, turn: string | undefined): Change =>
+const mark = (what: string, text: string, turn: string | undefined): StoreChange =>
   put({
     uuid: randomUUID(),
     role: 'SYSTEM',

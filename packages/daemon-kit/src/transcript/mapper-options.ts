@@ -1,6 +1,6 @@
 /** The settings for turning updates of an agent into items. */
 import type { Keep } from '../contents.ts';
-import type { Change, NewItem } from '../store.ts';
+import type { NewItem, StoreChange } from '../store.ts';
 
 /** The level of detail of a transcript. `outline`: of tools only the title and the state. */
 export type Detail = 'full' | 'outline';
@@ -35,4 +35,4 @@ export type MakeItem = (
   uuid: string,
   more: Pick<NewItem, 'role' | 'content' | 'part'>,
   at: string | undefined,
-) => Change;
+) => StoreChange;

@@ -6,9 +6,9 @@ import { costIn, limitsIn, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { offeredUpdate } from '../file-blocks.ts';
 import { ownText } from '../own-texts.ts';
-import type { Change } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import type { Source } from './call-book.ts';
-import type { Verdict } from './call-items.ts';
+import type { PermissionAnswer } from './call-items.ts';
 import { createCalls } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
@@ -16,7 +16,7 @@ import { createNames } from './names.ts';
 import { createOfferedFiles } from './offered-files.ts';
 import { bareTitle } from './tool.ts';
 import { endsWords, wordsEnd, notSentUpdate, settingUpdate } from './splitter.ts';
-import { type Spoken, createWords } from './words.ts';
+import { type CompletedText, createWords } from './words.ts';
 
 /** The effect of an update, for reports beside the items. */
 export interface Effect {
@@ -32,28 +32,28 @@ export interface Effect {
 
 export interface Mapper {
   /** `at`: when it happened, ISO 8601; default: when it is written. */
-  update(update: Fields, at?: string): Change[];
+  update(update: Fields, at?: string): StoreChange[];
   /** A tool call as a permission request shows it. `question`: the uuid of its question. */
-  call(call: Fields, question?: string): Change[];
+  call(call: Fields, question?: string): StoreChange[];
   /** The person's answer to a permission. */
-  answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
+  answered: (about: { question: string } | { call: Fields }, verdict: PermissionAnswer) => StoreChange[];
   /** The effect of the newest update or call. */
   effect(): Effect;
   /** The next turn begins. */
   begin(turn: string): void;
   /** Output of a program without tool calls. */
-  print(id: string, title: string, text: string): Change[];
+  print(id: string, title: string, text: string): StoreChange[];
   /** Closes the open text. */
-  closeText(): Change[];
+  closeText(): StoreChange[];
   /** Adds a mark for an event between the texts. */
-  mark(what: string, text: string, at?: string): Change[];
+  mark(what: string, text: string, at?: string): StoreChange[];
   /** Closes everything that is open. */
-  close(how: 'ended' | 'cancelled'): Change[];
+  close(how: 'ended' | 'cancelled'): StoreChange[];
   /** The last text of the agent since this was reset. */
-  last(): Spoken | undefined;
+  last(): CompletedText | undefined;
   forget(): void;
   /** Texts completed since the previous call, in order. */
-  spoken(): Spoken[];
+  takeTexts(): CompletedText[];
 }
 
 /** Not part of ACP: a file of an agent records that the person cancelled the turn. */
@@ -102,7 +102,7 @@ export function createMapper(options: MapperOptions): Mapper {
   };
   const calls = createCalls(options, { names, item, before: endWords });
 
-  const called = (update: Fields, at: string | undefined, source: Source, question?: string): Change[] => {
+  const called = (update: Fields, at: string | undefined, source: Source, question?: string): StoreChange[] => {
     const id = wordsOf(update.toolCallId);
     const todos = recordOf(update.rawInput).todos;
     if (planCalls.has(id) || isPlan(update)) {
@@ -114,7 +114,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return [...changes, ...files.inCall(update, at)];
   };
 
-  const planned = (update: Fields, at: string | undefined): Change[] => {
+  const planned = (update: Fields, at: string | undefined): StoreChange[] => {
     const entries = entriesOf(update);
     const before = entriesShown ?? options.newestPlan?.();
     entriesShown = JSON.stringify(entries);
@@ -125,7 +125,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return [item(plan, { role: 'AGENT', content: contentOfPlan(entries), part: { kind: 'plan', entries } }, at)];
   };
 
-  const used = (update: Fields, at: string | undefined): Change[] => {
+  const used = (update: Fields, at: string | undefined): StoreChange[] => {
     size = Object.keys(natural('size', update.size)).length > 0 ? update.size : size;
     const fields = usageIn(update, size);
     if (Object.keys(fields).length === 0) return [];
@@ -134,7 +134,7 @@ export function createMapper(options: MapperOptions): Mapper {
     return [item(usage, { role: 'AGENT', content: '', part: { kind: 'usage', ...fields } }, at)];
   };
 
-  const mark = (what: string, markText: string, at: string | undefined, more: Fields = {}): Change[] => {
+  const mark = (what: string, markText: string, at: string | undefined, more: Fields = {}): StoreChange[] => {
     const text = keepHead(markText, transcriptLimits.inputBytes);
     return [
       ...endWords(),
@@ -144,7 +144,7 @@ export function createMapper(options: MapperOptions): Mapper {
 
   const close: Mapper['close'] = (how) => [...words.close(), ...calls.end(how === 'ended' ? 'unknown' : how)];
 
-  const changesOf = (update: Fields, at: string | undefined): Change[] => {
+  const changesOf = (update: Fields, at: string | undefined): StoreChange[] => {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
         return files.orElse(update, at, () => words.say('text', update, at));
@@ -209,7 +209,7 @@ export function createMapper(options: MapperOptions): Mapper {
     },
     print: calls.print,
     closeText: words.close,
-    ...{ last: words.last, forget: words.forget, spoken: words.spoken },
+    ...{ last: words.last, forget: words.forget, takeTexts: words.takeTexts },
   };
 }
 

@@ -48,8 +48,8 @@ export function replayed(
       image: (uuid, mime, base64) => isImage(mime, base64) && Boolean(kept.set(uuid, { mime, base64 })),
       output(uuid, text, begins) {
         const before = kept.get(uuid);
-        const known = begins || !before || !('text' in before) ? '' : before.text;
-        if (known.length < transcriptLimits.keptOutputBytes) kept.set(uuid, { text: known + text });
+        const printed = begins || !before || !('text' in before) ? '' : before.text;
+        if (printed.length < transcriptLimits.keptOutputBytes) kept.set(uuid, { text: printed + text });
       },
     },
     now: () => 0,
@@ -58,13 +58,13 @@ export function replayed(
   const apply = (changes: ReturnType<typeof mapper.update>, at: string, place: number) => {
     for (const change of changes) {
       const uuid = change.op === 'put' ? change.item.uuid : change.uuid;
-      const known = items.get(uuid);
-      if (change.op === 'put' && !known) seq = Math.max(seq + 1, place + 1);
+      const current = items.get(uuid);
+      if (change.op === 'put' && !current) seq = Math.max(seq + 1, place + 1);
       const op = change.op === 'put' ? { op: change.op, item: { ...change.item, timestamp: at, seq } } : change;
-      const item = itemAfter(known, op);
+      const item = itemAfter(current, op);
       if (item) items.set(uuid, item);
     }
-    mapper.spoken();
+    mapper.takeTexts();
   };
   let last = '';
   for (const { update, at, place = 0 } of updates) {

@@ -8,7 +8,7 @@ import { type Contents, keepingIn } from '../contents.ts';
 import { type ReadFile, keepFile } from '../file-blocks.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store.ts';
-import type { Verdict } from './call-items.ts';
+import type { PermissionAnswer } from './call-items.ts';
 import { recordOf } from './content.ts';
 import type { Talk } from './endings.ts';
 import { type Mapper, createMapper } from './mapper.ts';
@@ -82,7 +82,7 @@ export function createTalks(options: TalksOptions) {
   };
 
   /** The people who answered the newest questions, until the agent gets the answer. */
-  const answers = new Map<string, Pick<Verdict, 'by' | 'at'>>();
+  const answers = new Map<string, Pick<PermissionAnswer, 'by' | 'at'>>();
   const noteAnswer = (uuid: string, answer: unknown) => {
     const { by, at } = recordOf(answer);
     if (typeof at !== 'string') return;
@@ -92,7 +92,7 @@ export function createTalks(options: TalksOptions) {
   };
 
   const speak = (sessionId: string, { taskId, mapper }: Talk, except?: string) => {
-    for (const { uuid, content } of mapper.spoken()) {
+    for (const { uuid, content } of mapper.takeTexts()) {
       if (uuid === except) continue;
       const event = { type: 'event', event_type: 'AGENT_RESPONSE', task_id: taskId, session_id: sessionId } as const;
       const timestamp = new Date(clock.now()).toISOString();

@@ -3,7 +3,7 @@
  * store and no socket; a task passes it the text, and receives the item of its result.
  */
 import { randomUUID } from 'node:crypto';
-import { type DaemonEvent, type Operation, type Question as AskedQuestion } from '@relay/protocol';
+import { type DaemonEvent, type Operation, type Question as WireQuestion } from '@relay/protocol';
 import { reasonOf } from '@relay/machine';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
@@ -11,10 +11,10 @@ import { type Contents, type NamedFile, imageName } from '../contents.ts';
 import { type ReadFile, fileContentName } from '../file-blocks.ts';
 import type { IncomingFile } from '../incoming.ts';
 import type { Log } from '../log.ts';
-import type { Change, Store, Writing } from '../store.ts';
+import type { Store, StoreChange, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
-import type { Verdict } from './call-items.ts';
-import { type Ending, type Talk, closed, createEndings } from './endings.ts';
+import type { PermissionAnswer } from './call-items.ts';
+import { type Talk, type TurnEnd, closed, createEndings } from './endings.ts';
 import type { Effect, Mapper } from './mapper.ts';
 import type { Detail, MapperOptions } from './mapper-options.ts';
 import { type Stream, createStream } from './stream.ts';
@@ -77,7 +77,7 @@ export interface Transcripts {
   /** A call as a permission shows it, with the uuid of the question. */
   call(sessionId: string, call: Fields, question?: string): Effect | undefined;
   /** The answer to a permission. */
-  answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: Verdict): void;
+  answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: PermissionAnswer): void;
   /** The agent begins a turn itself; nothing while a turn runs. */
   own(sessionId: string): void;
   /** Completes the agent's own turn (`own`), or the updates after a turn (`over`). Returns whether its own turn sent text. */
@@ -91,12 +91,12 @@ export interface Transcripts {
   /** The reason why the turn of this session is not kept: the disk refused a write. Undefined while it is kept. */
   lost(sessionId: string): string | undefined;
   /** Writes the item of the task's result. Throws if the disk refuses the write. */
-  end(taskId: string, sessionId: string, ending: Ending): string;
+  end(taskId: string, sessionId: string, ending: TurnEnd): string;
   /** Another question, while one is open. */
-  ask(sessionId: string, question: AskedQuestion, about: string): void;
+  ask(sessionId: string, question: WireQuestion, about: string): void;
   cancel(sessionId: string): void;
   /** Changes of existing items. */
-  change(sessionId: string, changes: readonly Change[]): void;
+  change(sessionId: string, changes: readonly StoreChange[]): void;
   /** Closes the items that the process before this one left open. */
   recover(): void;
   /** Sends changes of a session while our turns are idle there. */
@@ -109,11 +109,11 @@ export interface Transcripts {
 
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const { store, contents } = options;
-  const known = createTalks(options);
-  const { talks, mapperOf, remember, drop, speak, tidy } = known;
+  const talkStore = createTalks(options);
+  const { talks, mapperOf, remember, drop, speak, tidy } = talkStore;
   const streams = createStreams(options, talks);
 
-  const write = (sessionId: string, changes: readonly Change[], writing?: Writing) => {
+  const write = (sessionId: string, changes: readonly StoreChange[], writing?: Writing) => {
     if (changes.length === 0) return;
     const { ops, v } = store.write(sessionId, changes, writing);
     streams.of(sessionId).push(ops, v);
@@ -125,8 +125,8 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 
   /** The mapper receives every update, also those the disk refuses. */
-  const change = (sessionId: string, changes: (mapper: Mapper) => Change[], how?: Writing): Effect | undefined => {
-    const talk = known.of(sessionId);
+  const change = (sessionId: string, changes: (mapper: Mapper) => StoreChange[], how?: Writing): Effect | undefined => {
+    const talk = talkStore.of(sessionId);
     if (!talk) return drop(sessionId, 'an update of an unknown session');
     if (talk.phase === 'over') talk.late = true;
     const now = changes(talk.mapper);
@@ -170,7 +170,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       const same = goesOn && before?.phase !== 'over' ? before : undefined;
       const turn = same?.turn ?? uuid;
       const how = { ...(answers === undefined ? {} : { answers }), ...(steer === undefined ? {} : { steer }) };
-      const words = spokenBy(contents, { sessionId, message, uuid, images, files }, turn, how);
+      const words = userItem(contents, { sessionId, message, uuid, images, files }, turn, how);
       const mapper = before?.mapper ?? mapperOf(sessionId, projectPath, turn);
       const left = same ? [] : mapper.close('ended');
       if (before) speak(sessionId, before);
@@ -189,15 +189,15 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       }
     },
     steer: (message) =>
-      void change(message.sessionId, steered(contents, message, known.of(message.sessionId)), { sync: true }),
+      void change(message.sessionId, steered(contents, message, talkStore.of(message.sessionId)), { sync: true }),
     update: (sessionId, update) => change(sessionId, (mapper) => mapper.update(update)),
     call: (sessionId, call, question) => change(sessionId, (mapper) => mapper.call(call, question)),
     answered(sessionId, about, verdict) {
-      const given = 'question' in about ? known.answerTo(about.question) : undefined;
+      const given = 'question' in about ? talkStore.answerTo(about.question) : undefined;
       change(sessionId, (mapper) => mapper.answered(about, { ...given, ...verdict }));
     },
     own(sessionId) {
-      const talk = known.of(sessionId);
+      const talk = talkStore.of(sessionId);
       if (talk?.phase !== 'over') return;
       settle(sessionId, 'over');
       const turn = randomUUID();
@@ -206,7 +206,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       Object.assign(talk, { turn, phase: 'own' });
     },
     settle,
-    dropped: known.drops,
+    dropped: talkStore.drops,
     show: (sessionId, text) => streams.of(sessionId).print(text),
     print: (sessionId, taskId, text) => void change(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     lost: (sessionId) => talks.get(sessionId)?.lost,
@@ -247,7 +247,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     },
     change(sessionId, changes) {
       write(sessionId, changes, { sync: true });
-      for (const change of changes) if (change.op === 'set') known.noteAnswer(change.uuid, change.part.answer);
+      for (const change of changes) if (change.op === 'set') talkStore.noteAnswer(change.uuid, change.part.answer);
     },
     recover() {
       for (const { sessionId } of store.sessions()) if (endings.recover(sessionId)) over(sessionId);
@@ -261,12 +261,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
 type SteeredMessage = Pick<Words, 'sessionId' | 'message' | 'images' | 'files'> & { uuid: string };
 
 /** The item of a message of the person. */
-function spokenBy(
+function userItem(
   contents: Contents,
   { sessionId, message, uuid, images, files = [] }: SteeredMessage,
   turn: string,
   how: Record<string, string>,
-): Change {
+): StoreChange {
   const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
   const named = files.map((file, index): NamedFile => {
     const name = `${fileContentName}${index + 1}`;
@@ -281,7 +281,7 @@ function spokenBy(
 /** The changes by a message that the agent got during a turn. */
 const steered = (contents: Contents, message: SteeredMessage, talk: Talk | undefined) => (mapper: Mapper) => [
   ...mapper.closeText(),
-  spokenBy(contents, message, talk?.turn ?? message.uuid, { steer: 'now' }),
+  userItem(contents, message, talk?.turn ?? message.uuid, { steer: 'now' }),
 ];
 
 /** The images of a message: each is kept beside its item, if there is room. */
@@ -306,8 +306,8 @@ function createStreams(
   const missed = new Set<string>();
 
   const of = (sessionId: string): Stream => {
-    const known = streams.get(sessionId);
-    if (known) return known;
+    const existing = streams.get(sessionId);
+    if (existing) return existing;
     const stream = createStream({
       sessionId,
       taskId: () => talks.get(sessionId)?.taskId ?? '',

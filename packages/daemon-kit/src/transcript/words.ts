@@ -4,7 +4,7 @@
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { imageName } from '../contents.ts';
-import type { Change } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import { type Fields, pieceOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
@@ -14,22 +14,22 @@ import { type OpenWords, type WordsKind, messageIdOf } from './splitter.ts';
 export const typedInTerminal = { at: 'desk' } as const;
 
 /** A complete text of the agent. */
-export interface Spoken {
+export interface CompletedText {
   uuid: string;
   content: string;
 }
 
 interface Words {
-  say: (kind: WordsKind, update: Fields, at: string | undefined) => Change[];
+  say: (kind: WordsKind, update: Fields, at: string | undefined) => StoreChange[];
   /** The open text. */
   open: () => OpenWords | undefined;
   /** Closes the open text. */
-  close: () => Change[];
+  close: () => StoreChange[];
   /** The last text of the agent since `forget`. */
-  last: () => Spoken | undefined;
+  last: () => CompletedText | undefined;
   forget: () => void;
   /** Texts completed since the previous call, in order. */
-  spoken: () => Spoken[];
+  takeTexts: () => CompletedText[];
 }
 
 interface Open extends OpenWords {
@@ -50,27 +50,27 @@ export function createWords(
     names: Names;
     item: MakeItem;
     /** In a replay, text of the user begins a turn. */
-    onTurn: (uuid: string) => Change[];
+    onTurn: (uuid: string) => StoreChange[];
   },
 ): Words {
   let open: Open | undefined;
-  let last: Spoken | undefined;
-  let spoken: Spoken[] = [];
+  let last: CompletedText | undefined;
+  let completed: CompletedText[] = [];
 
-  const close = (): Change[] => {
+  const close = (): StoreChange[] => {
     const closed = open;
     open = undefined;
     if (!closed || closed.silent) return [];
     if (closed.kind === 'text') {
       last = { uuid: closed.uuid, content: closed.content };
-      spoken.push(last);
+      completed.push(last);
     }
     return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
   };
 
-  const say = (kind: WordsKind, update: Fields, at: string | undefined): Change[] => {
+  const say = (kind: WordsKind, update: Fields, at: string | undefined): StoreChange[] => {
     const messageId = messageIdOf(update);
-    const changes: Change[] = [];
+    const changes: StoreChange[] = [];
     const block = recordOf(update.content);
     if (block.type === 'image' && kind === 'text') return [picture(block, at)];
     const limit = kind === 'thought' ? transcriptLimits.thoughtBytes : transcriptLimits.textBytes;
@@ -101,7 +101,7 @@ export function createWords(
     return changes;
   };
 
-  const picture = (block: Fields, at: string | undefined): Change => {
+  const picture = (block: Fields, at: string | undefined): StoreChange => {
     const base64 = wordsOf(block.data);
     const [uuid, mime] = [names.beside('image'), wordsOf(block.mimeType).slice(0, 100)];
     const data = keep?.image(uuid, mime, base64) === true ? imageName : '';
@@ -115,9 +115,9 @@ export function createWords(
     close,
     last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
     forget: () => (last = undefined),
-    spoken() {
-      const openText = spoken;
-      spoken = [];
+    takeTexts() {
+      const openText = completed;
+      completed = [];
       return openText;
     },
   };

@@ -44,9 +44,9 @@ export function collectComponents(): Components {
 
   function register(schema: TSchema & { title: string }): JsonObject {
     const source = JSON.stringify(schema);
-    const known = found.get(schema.title);
-    if (known && known.source !== source) throw new TypeError(`two schemas are called ${schema.title}`);
-    if (!known) {
+    const existing = found.get(schema.title);
+    if (existing && existing.source !== source) throw new TypeError(`two schemas are called ${schema.title}`);
+    if (!existing) {
       const place: { source: string; schema: JsonObject } = { source, schema: {} };
       found.set(schema.title, place);
       place.schema = body(schema);

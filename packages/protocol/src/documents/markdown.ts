@@ -44,7 +44,7 @@ export function typeOf(schema: TSchema): string {
 
 function limitsOf(schema: TSchema): string {
   const { minimum, maximum, minLength, maxLength, pattern } = schema as Record<string, number | string | undefined>;
-  const said = [
+  const parts = [
     minimum !== undefined && maximum !== undefined && maximum !== 2_147_483_647 ? `${minimum}–${maximum}` : '',
     minLength !== undefined && maxLength !== undefined ? `${minLength}–${maxLength} characters` : '',
     minLength === undefined && maxLength !== undefined ? `at most ${maxLength} characters` : '',
@@ -53,7 +53,7 @@ function limitsOf(schema: TSchema): string {
     schema.default !== undefined ? `default ${code(JSON.stringify(schema.default))}` : '',
     schema.format === 'date-time' ? 'ISO 8601' : '',
   ].filter((part) => part !== '');
-  return said.length > 0 ? ` (${said.join(', ')})` : '';
+  return parts.length > 0 ? ` (${parts.join(', ')})` : '';
 }
 
 /** The field table of an object schema; a sentence if it has zero fields. */

@@ -2,7 +2,7 @@
 import type { daemonEvents, fromDaemonFrames } from '../frames/from-daemon.ts';
 import type { toDaemonFrames } from '../frames/to-daemon.ts';
 import type { ExamplesOf } from './shape.ts';
-import { asked, ops, permission, versionAt } from './transcript.ts';
+import { openQuestion, ops, permission, versionAt } from './transcript.ts';
 import {
   agentType,
   answer,
@@ -55,9 +55,9 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     project_path: projectPath,
     images: [image],
     message_uuid: messages[2].uuid,
-    prompt_uuid: asked.uuid,
+    prompt_uuid: openQuestion.uuid,
     option_id: 'opt1',
-    digest: asked.digest,
+    digest: openQuestion.digest,
     desk: 'take',
   },
   task_steer: {
@@ -290,8 +290,8 @@ export const eventExamples: ExamplesOf<typeof daemonEvents> = {
     prompt: question,
     result: questionInFull,
     options: choices,
-    message_uuid: asked.uuid,
-    question: asked,
+    message_uuid: openQuestion.uuid,
+    question: openQuestion,
   },
   ERROR: { type: 'event', task_id: tasks.failed, event_type: 'ERROR', error: failure },
   AGENT_RESPONSE: {

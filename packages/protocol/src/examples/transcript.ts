@@ -8,7 +8,7 @@ const start = Date.parse(times.started);
 /** The version after so many frames of the story. */
 export const versionAt = (frames: number): number => start + frames;
 
-export const asked: Question = {
+export const openQuestion: Question = {
   uuid: messages[1].uuid,
   title: question,
   kind: 'choice',
@@ -68,7 +68,7 @@ export const partExamples: ExamplesOf<typeof parts> = {
   usage: { kind: 'usage', used: 41_200, size: 200_000, ...usage },
   question: {
     kind: 'question',
-    question: asked,
+    question: openQuestion,
     state: 'answered',
     answer: { option: 'opt1', text: 'Europe/Paris', at: times.answered },
   },

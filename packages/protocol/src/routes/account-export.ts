@@ -1,6 +1,6 @@
 /** The export of an account (rules, 8.16): all data that the relay stores about a person. Streamed, because the lists can be long. */
 import { finished } from '../examples/sessions.ts';
-import { asked } from '../examples/transcript.ts';
+import { openQuestion } from '../examples/transcript.ts';
 import * as story from '../examples/story.ts';
 import { Session, taskKinds, taskStates } from '../rest/conversation.ts';
 import { inboxKinds } from '../rest/inbox.ts';
@@ -234,7 +234,7 @@ export const AccountExport = body(
     schedules: [exampleOf(ExportedSchedule)],
     questions: [
       {
-        id: asked.uuid,
+        id: openQuestion.uuid,
         sessionId: story.sessionId,
         state: 'closed',
         askedAt: story.times.asked,

@@ -1,5 +1,5 @@
 /** Routes of the caller: the account, its audit (rules, 8.20), and tickets. */
-import { asked } from '../examples/transcript.ts';
+import { openQuestion } from '../examples/transcript.ts';
 import * as story from '../examples/story.ts';
 import { type Static, Type, count, id, limits, line, list, maybe, record, text, time } from '../schema.ts';
 import { body, exampleOf } from './body.ts';
@@ -72,7 +72,7 @@ export const AuditEntry = body(
     program: 'relay-web',
     address: '192.0.2.17',
     target: story.sessionId,
-    question: asked.uuid,
+    question: openQuestion.uuid,
     digest: '5f2c1d9e0b7a4c3e8d6f1a2b3c4d5e6f',
     requestId: story.requestId,
   },

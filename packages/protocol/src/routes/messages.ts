@@ -1,6 +1,6 @@
 /** Routes of the conversation between people and the agent: history, messages, answers. */
 import { sentenceOf } from '../errors.ts';
-import { asked } from '../examples/transcript.ts';
+import { openQuestion } from '../examples/transcript.ts';
 import * as story from '../examples/story.ts';
 import { Message, Prompt, taskStates } from '../rest/conversation.ts';
 import { deskChoice } from '../rest/desk.ts';
@@ -99,7 +99,7 @@ export const AnswerPrompt = body(
     digest: maybe(text('`digest` of the question that was shown', { maxLength: 64 })),
     on: maybe(text('The program in which the person answers, for display', { maxLength: limits.nameCharacters })),
   }),
-  { option: 'opt1', digest: asked.digest },
+  { option: 'opt1', digest: openQuestion.digest },
 );
 
 export const AnsweredPrompt = body(
@@ -109,7 +109,7 @@ export const AnsweredPrompt = body(
     taskId: id('The task that carries the answer'),
     message: Message,
   }),
-  { sessionId: story.sessionId, promptId: asked.uuid, taskId: story.tasks.answer, message: story.messages[2] },
+  { sessionId: story.sessionId, promptId: openQuestion.uuid, taskId: story.tasks.answer, message: story.messages[2] },
 );
 
 export const PromptRefusal = body(
@@ -152,7 +152,7 @@ export const GivenByToken = body(
     outcome: oneOf(answerOutcomes, '`queued`: the machine is offline, and the answer waits for it'),
     queuedUntil: maybe(time('When the answer expires, while `queued`')),
   }),
-  { sessionId: story.sessionId, promptId: asked.uuid, outcome: 'sent' },
+  { sessionId: story.sessionId, promptId: openQuestion.uuid, outcome: 'sent' },
 );
 
 /** The kinds of answer; a request gives exactly one of the three. */

@@ -5,7 +5,7 @@
 import type { FieldValues, QuestionField } from './question.ts';
 
 /** A question, as the relay keeps it or as the daemon asked it. */
-interface Asked {
+interface AnswerableQuestion {
   kind?: string;
   options: readonly { id?: string; label: string; kind?: string }[];
   fields?: readonly QuestionField[] | null;
@@ -31,7 +31,7 @@ const bypasses =
 export const neverAsks = (text: string): boolean => bypasses.test(text.normalize('NFKC'));
 
 /** The choices of the question that the answer takes. Free text can take any choice of an agent that names no kinds. */
-export function choicesOf({ kind, options, fields }: Asked, given: Given): Chosen[] {
+export function choicesOf({ kind, options, fields }: AnswerableQuestion, given: Given): Chosen[] {
   const values = new Set<unknown>(Object.values(given.fields ?? {}).flat());
   const canMean = given.text !== undefined && kind !== 'permission';
   const ofForm = (fields ?? []).flatMap(({ name, title, type, choices = [] }) => [
@@ -43,6 +43,6 @@ export function choicesOf({ kind, options, fields }: Asked, given: Given): Chose
 }
 
 /** Whether an agent with any scope has to leave this answer to its person. */
-export const isForPerson = (asked: Asked, given: Given): boolean =>
-  asked.person === true ||
-  choicesOf(asked, given).some(({ label, kind }) => !kind?.startsWith('reject') && neverAsks(label));
+export const isForPerson = (question: AnswerableQuestion, given: Given): boolean =>
+  question.person === true ||
+  choicesOf(question, given).some(({ label, kind }) => !kind?.startsWith('reject') && neverAsks(label));

@@ -26,7 +26,7 @@ import { type Connect, inMemory, overRedis } from './backplane.ts';
 import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
 
 /** A member of the backplane: an instance of the role standalone has both, the others the one of their name. */
-export type Part = 'api' | 'gateway';
+export type InstanceRole = 'api' | 'gateway';
 
 /** The dependencies of the parts of an instance. */
 export interface InstanceDeps {
@@ -57,7 +57,7 @@ interface InstanceOptions {
 
 export interface Instance {
   /** Throws a TypeError for a part that this role does not have. */
-  deps(part: Part): InstanceDeps;
+  deps(part: InstanceRole): InstanceDeps;
   /** Opens a door on the opened resources and listens. If either fails, closes everything before it rejects. */
   serve(open: () => Promise<Door>): Promise<ServedDoor>;
   /**
@@ -118,14 +118,14 @@ async function assemble(
   observed.watchPool(() => database.pool());
   const connect =
     options.connect ?? (role === 'standalone' ? await inMemory(config, database) : overRedis(config, logger));
-  const members = new Map<Part, Backplane>();
+  const members = new Map<InstanceRole, Backplane>();
   for (const part of partsOf[role]) {
     const name = role === 'standalone' ? `${instance}-${part}` : instance;
     const member = observed.backplane(await patience.wait('backplane', () => connect(name)));
     closers.push(`backplane of the ${part}`, () => member.close());
     members.set(part, member);
   }
-  const memberOf = (part: Part): Backplane => {
+  const memberOf = (part: InstanceRole): Backplane => {
     const member = members.get(part);
     if (!member) throw new TypeError(`an instance of the role ${role} has no ${part}`);
     return member;

@@ -84,9 +84,9 @@ export function tableOf(rows: readonly Skipped[]): string {
 /** One line: files done, time passed, and the time left if the other files take as long as in the last run, or as these did. */
 function progressLine(
   done: { files: number; seconds: number },
-  left: { files: number; known: number | undefined },
+  left: { files: number; secondsLeft: number | undefined },
 ): string {
-  const seconds = left.known ?? (done.files === 0 ? 0 : (done.seconds / done.files) * left.files);
+  const seconds = left.secondsLeft ?? (done.files === 0 ? 0 : (done.seconds / done.files) * left.files);
   return `${done.files} of ${done.files + left.files} files, ${clock(done.seconds)} passed, about ${clock(seconds)} left`;
 }
 
@@ -131,9 +131,9 @@ export default class RunReporter {
     this.#shownAt = performance.now();
     const seconds = (this.#shownAt - this.#startedAt) / 1000;
     const left = [...this.#last].filter(([name]) => !this.#done.has(name));
-    const known = this.#last.size < this.#total ? undefined : left.reduce((sum, [, wall]) => sum + wall, 0);
+    const secondsLeft = this.#last.size < this.#total ? undefined : left.reduce((sum, [, wall]) => sum + wall, 0);
     const files = this.#done.size;
-    process.stderr.write(`${progressLine({ files, seconds }, { files: this.#total - files, known })}\n`);
+    process.stderr.write(`${progressLine({ files, seconds }, { files: this.#total - files, secondsLeft })}\n`);
   }
 
   onRunComplete(_contexts: unknown, results: Results): void {

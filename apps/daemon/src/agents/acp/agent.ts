@@ -61,7 +61,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
     unknownCommand: (sessionId, message) => notes.unknownCommand(sessionId, message),
-    limitOf: (sessionId, error) => limitIn(quirks.limit, error, notes.limitsKnown(sessionId), new Date(clock.now())),
+    limitOf: (sessionId, error) => limitIn(quirks.limit, error, notes.reportedLimits(sessionId), new Date(clock.now())),
     observe(sessionId, update) {
       return settings.observe(sessionId, update) ? notes.observe(sessionId, update) : undefined;
     },
@@ -139,9 +139,9 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         return { outcome: 'refused', reason: 'A command that can change when the agent asks waits for its turn.' };
       return conversation.steer(message, injected);
     },
-    knownSettings(sessionId) {
-      const known = settings.of(sessionId);
-      return known && { settings: known, isLive: conversations.get(sessionId)?.usable() === true };
+    cachedSettings(sessionId) {
+      const cached = settings.of(sessionId);
+      return cached && { settings: cached, isLive: conversations.get(sessionId)?.usable() === true };
     },
     abilities: () => abilities,
     onSettings: settings.onChange,

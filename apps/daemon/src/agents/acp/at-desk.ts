@@ -2,7 +2,7 @@
 import { type Clock, type Question, firstLine } from '@relay/daemon-kit';
 import { limits } from '@relay/protocol';
 import type { Fields } from './content.ts';
-import type { Asking } from './questions.ts';
+import type { AgentQuestion } from './questions.ts';
 import { type ActiveTurn, reportCall } from './turn.ts';
 
 /** Asks at the keyboard. Resolves with the typed text; undefined without a keyboard, or when `signal` aborted. */
@@ -13,7 +13,7 @@ const maxRounds = 50;
 
 /** Never rejects. Without an answer the request is declined. */
 async function answerAtDesk<R>(
-  asking: Asking<R>,
+  asking: AgentQuestion<R>,
   askAtDesk: AskAtDesk,
   signal: AbortSignal,
 ): Promise<{ response: R; rejected: boolean }> {
@@ -44,7 +44,7 @@ export function createDesk({ turn, askAtDesk, clock, questionMs }: Surroundings)
   const open = new Set<AbortController>();
   return {
     /** The question stays on this machine; the task continues, and apps see why nothing happens. */
-    async ask<R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> {
+    async ask<R>(asking: AgentQuestion<R>, signal: AbortSignal, call?: Fields): Promise<R> {
       const active = turn();
       if (!active || active.detached) return asking.cancelled;
       if (call) reportCall(active, call);

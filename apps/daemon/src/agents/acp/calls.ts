@@ -76,8 +76,8 @@ export function detailsOf(call: Fields, cwd: string, description: string): strin
   const command = commandOf(call);
   const changes = diffsOf(call).map((diff) => changeOf(diff, cwd));
   const content = changes.length > 0 ? changes.join('\n\n') : contentOf(call.content, cwd);
-  const known = [command === undefined || description.includes(command) ? '' : command, shortened(content, diffBytes)];
-  const details = known.filter((text) => text.trim() !== '').join('\n\n');
+  const parts = [command === undefined || description.includes(command) ? '' : command, shortened(content, diffBytes)];
+  const details = parts.filter((text) => text.trim() !== '').join('\n\n');
   return details !== '' || command !== undefined ? details : inputOf(call, description);
 }
 

@@ -22,7 +22,7 @@ import { promptOf } from './prompt.ts';
 import { type AskAtDesk, createDesk } from './at-desk.ts';
 import { askForm } from './form.ts';
 import { askPermission, withoutDanger } from './permission.ts';
-import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
+import { createOpenQuestions, questionGone } from './open-questions.ts';
 import { replyOf } from './questions.ts';
 import { type OwnTurn, createOwnTurn } from './own-turn.ts';
 import { createSteering } from './steering.ts';
@@ -132,7 +132,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     end(active, lost) {
       turn = undefined;
       dropQuestions();
-      reattach(active, noLongerAsked);
+      reattach(active, questionGone);
       if (lost === undefined) conclude(active, { stopReason: 'end_turn' }, quirks);
       else if (!active.detached) active.report.error(lost);
       active.release();
@@ -166,7 +166,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     permission: (request, signal) => {
       if (!turn) own.begin();
-      return (desk ?? questions).ask(askedBy(request, options), signal, recordOf(request.toolCall));
+      return (desk ?? questions).ask(permissionOf(request, options), signal, recordOf(request.toolCall));
     },
     form: (request, signal) => {
       if (!turn) own.begin();
@@ -249,7 +249,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 }
 
 /** The question of a permission. Only the person at the machine can choose every option. */
-function askedBy(request: Fields, { cwd, quirks, askAtDesk, noFullAccess }: ConversationOptions) {
+function permissionOf(request: Fields, { cwd, quirks, askAtDesk, noFullAccess }: ConversationOptions) {
   const isShort = askAtDesk === undefined && noFullAccess === true;
   return askPermission(isShort ? withoutDanger(request, quirks) : request, cwd);
 }
@@ -320,12 +320,12 @@ async function carryOut(
   try {
     const response = await answered(active, ask, wasCancelled);
     await over();
-    reattach(active, noLongerAsked);
+    reattach(active, questionGone);
     const tokens = tokensOf(response);
     if (tokens > 0) active.report.spent?.(tokens);
     conclude(active, response, quirks);
   } catch (error) {
-    reattach(active, noLongerAsked);
+    reattach(active, questionGone);
     if (active.detached) return;
     const limit = limitOf?.(error);
     if (limit) active.report.error(reasonOf(error), 'USAGE_LIMIT', limit);

@@ -8,7 +8,7 @@ import { chosen, named } from '@relay/daemon-kit';
 import { oneLine } from './calls.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import { type FormField, aboutField, defaultOf, fieldsOf, givenValue, questionField, valueOf } from './form-fields.ts';
-import { type Asking, type Reply, questionOf } from './questions.ts';
+import { type AgentQuestion, type QuestionReply, questionOf } from './questions.ts';
 
 const labels = {
   ok: 'OK',
@@ -26,7 +26,7 @@ interface Responses<R> {
   accepted: (content: Record<string, ElicitationContentValue>) => R;
 }
 
-export function askForm(request: Fields): Asking<CreateElicitationResponse> {
+export function askForm(request: Fields): AgentQuestion<CreateElicitationResponse> {
   const message = wordsOf(request.message) || 'The agent asks:';
   if (request.mode === 'url') return askVisit(message, wordsOf(request.url));
   return askFields<CreateElicitationResponse>(message, fieldsOf(recordOf(request.requestedSchema)), {
@@ -37,9 +37,9 @@ export function askForm(request: Fields): Asking<CreateElicitationResponse> {
 }
 
 /** The person opens an address. Only the word for that accepts. */
-function askVisit(message: string, url: string): Asking<CreateElicitationResponse> {
+function askVisit(message: string, url: string): AgentQuestion<CreateElicitationResponse> {
   const options = [labels.opened, labels.decline];
-  const take = (label: string | undefined): Reply<CreateElicitationResponse> | undefined => {
+  const take = (label: string | undefined): QuestionReply<CreateElicitationResponse> | undefined => {
     if (label === labels.opened) return { kind: 'answer', response: { action: 'accept' } };
     return label === labels.decline ? { kind: 'answer', response: { action: 'decline' }, rejected: true } : undefined;
   };
@@ -56,7 +56,7 @@ function askVisit(message: string, url: string): Asking<CreateElicitationRespons
 }
 
 /** `message` precedes every field. */
-export function askFields<R>(message: string, fields: readonly FormField[], responses: Responses<R>): Asking<R> {
+export function askFields<R>(message: string, fields: readonly FormField[], responses: Responses<R>): AgentQuestion<R> {
   const content: Record<string, ElicitationContentValue> = {};
   let at = 0;
 
@@ -71,9 +71,9 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
     const own = fallback === '' ? field.choices.slice(0, maxChoices).map(({ label }) => label) : [fallback];
     return [...own, ...controls(field).filter((label) => named(label, own) < 0)];
   };
-  const accept = (): Reply<R> => ({ kind: 'answer', response: responses.accepted(content) });
-  const refuse = (): Reply<R> => ({ kind: 'answer', response: responses.declined, rejected: true });
-  const next = (): Reply<R> => (++at < fields.length ? { kind: 'ask' } : accept());
+  const accept = (): QuestionReply<R> => ({ kind: 'answer', response: responses.accepted(content) });
+  const refuse = (): QuestionReply<R> => ({ kind: 'answer', response: responses.declined, rejected: true });
+  const next = (): QuestionReply<R> => (++at < fields.length ? { kind: 'ask' } : accept());
 
   return {
     cancelled: responses.cancelled,

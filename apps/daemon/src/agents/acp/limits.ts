@@ -57,14 +57,14 @@ const forms: Readonly<Record<NonNullable<Quirks['limit']>, Form>> = {
 export function limitIn(
   quirk: Quirks['limit'],
   error: unknown,
-  known: readonly UsageLimit[],
+  reported: readonly UsageLimit[],
   now: Date,
 ): ReachedLimit | undefined {
   if (quirk === undefined || !(error instanceof AgentFailure)) return undefined;
   const { isLimit, isReached, timeIn } = forms[quirk];
   if (!isLimit(error)) return undefined;
   // If several limits hold, the one with the latest reset counts.
-  const [figures] = known
+  const [figures] = reported
     .filter((limit) => isReached(limit) && limit.resets !== undefined && Date.parse(limit.resets) > now.getTime())
     .sort((a, b) => Date.parse(b.resets!) - Date.parse(a.resets!));
   if (figures) return { name: figures.name, resets_at: figures.resets!, source: 'figures' };

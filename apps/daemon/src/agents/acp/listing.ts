@@ -52,7 +52,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   const replays = new Map<string, Replay>();
   const coming = new Map<string, Promise<string | undefined>>();
   let asking: Promise<boolean> | undefined;
-  let askedAt = -Infinity;
+  let requestedAt = -Infinity;
   let seen: string | undefined;
   /** The agent does not support lists. */
   let mute = false;
@@ -63,7 +63,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   const moved = () => marks.map(stampOf).join();
 
   const due = () => {
-    const since = elapsedOn(clock) - askedAt;
+    const since = elapsedOn(clock) - requestedAt;
     return !mute && (since >= timings.relistMs || (since >= timings.listGapMs && marks.length > 0 && moved() !== seen));
   };
 
@@ -85,7 +85,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       return false;
     } finally {
       // Changes by this process itself are not new.
-      askedAt = elapsedOn(clock);
+      requestedAt = elapsedOn(clock);
       seen = moved();
       asking = undefined;
     }

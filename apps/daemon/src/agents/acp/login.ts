@@ -13,7 +13,7 @@ export interface LoginMethod {
 }
 
 /** Methods that use a login or a key of this machine, by the presets of their agents. */
-const knownIds = new Set(presets.flatMap(({ logins = [] }) => logins));
+const presetIds = new Set(presets.flatMap(({ logins = [] }) => logins));
 const storedLogin = /cached|existing|saved|stored/i;
 const withPerson = /browser|device|oauth/i;
 
@@ -33,7 +33,9 @@ export function loginMethodsOf(answer: Fields, env: NodeJS.ProcessEnv): LoginMet
         ? needed.length > 0 && needed.every((one) => env[one])
         : type !== 'terminal' &&
           // A key is used only where it is: Gemini forgets its own login when it is asked to use another one.
-          (knownIds.has(id) || Boolean(env[keyOfId]) || (storedLogin.test(id + title) && !withPerson.test(id + title)));
+          (presetIds.has(id) ||
+            Boolean(env[keyOfId]) ||
+            (storedLogin.test(id + title) && !withPerson.test(id + title)));
     return [{ id, name: title, isUnattended }];
   });
 }

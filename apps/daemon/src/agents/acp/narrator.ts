@@ -39,7 +39,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
   /** The last text about each call, by the uuid of its item. */
   const calls = new Map<string, { lastText: string; finished: boolean }>();
   let current = '';
-  let unasked = '';
+  let pendingText = '';
   let answer = '';
   let acted = false;
   let worked = false;
@@ -56,7 +56,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
   const endMessage = () => {
     if (current.trim() !== '') {
       answer = current;
-      unasked += '\n\n';
+      pendingText += '\n\n';
       emit('\n');
     }
     current = '';
@@ -71,10 +71,10 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       return emit(text);
     }
     current += text;
-    unasked += text;
+    pendingText += text;
     // Cut from time to time: a flood of small chunks must not be copied with each of them.
     if (current.length > 2 * fieldBytes.message) current = keepTail(current, fieldBytes.message);
-    if (unasked.length > 2 * fieldBytes.message) unasked = keepTail(unasked, fieldBytes.message);
+    if (pendingText.length > 2 * fieldBytes.message) pendingText = keepTail(pendingText, fieldBytes.message);
     emit(text);
   };
 
@@ -143,8 +143,8 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     },
     takeText() {
       endMessage();
-      const text = keepTail(unasked, fieldBytes.message).trim();
-      unasked = '';
+      const text = keepTail(pendingText, fieldBytes.message).trim();
+      pendingText = '';
       // The text belongs to the question and answers nothing after it.
       answer = '';
       acted = false;

@@ -12,7 +12,7 @@ interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
   /** Any `session/update`. Returns it, a `usage_update` with the limits of the plan. */
   observe(sessionId: string, update: Fields): Fields;
   /** The limits of the plan, as the agent reported them last. */
-  limitsKnown(sessionId: string): readonly UsageLimit[];
+  reportedLimits(sessionId: string): readonly UsageLimit[];
   /** The slash command at the beginning of a message that is not among the announced commands of its agent. */
   unknownCommand(sessionId: string, message: string): string | undefined;
   /** The description of an announced command; empty without one. */
@@ -37,19 +37,19 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
 
   const limitsNow = (sessionId: string, update: Fields = {}): { limits?: UsageLimit[] } => {
     for (const limit of [claudeLimit(update, now()) ?? [], limitsOf?.(sessionId) ?? []].flat()) {
-      const known = limits.get(limit.id);
-      if (!known || known.as_of <= limit.as_of) limits.set(limit.id, limit);
+      const previous = limits.get(limit.id);
+      if (!previous || previous.as_of <= limit.as_of) limits.set(limit.id, limit);
     }
     return limits.size === 0 ? {} : { limits: [...limits.values()] };
   };
 
   return {
-    limitsKnown: (sessionId) => limitsNow(sessionId).limits ?? [],
+    reportedLimits: (sessionId) => limitsNow(sessionId).limits ?? [],
     observe(sessionId, update) {
       if (update.sessionUpdate === 'available_commands_update') {
-        const known = commandsOf(update);
-        keep(commands, sessionId, new Map(known.map(({ name, description = '' }) => [name, description])));
-        listener(sessionId, known);
+        const announced = commandsOf(update);
+        keep(commands, sessionId, new Map(announced.map(({ name, description = '' }) => [name, description])));
+        listener(sessionId, announced);
       }
       if (update.sessionUpdate !== 'usage_update') return update;
       const cost = costIn(update.cost) ?? contexts.get(sessionId)?.cost;
@@ -59,15 +59,17 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
     },
     unknownCommand(sessionId, message) {
       const [, name] = /^\/([^\s/]+)(?:\s|$)/.exec(message) ?? [];
-      const known = commands.get(sessionId);
-      return name !== undefined && known !== undefined && known.size > 0 && !known.has(name) ? name : undefined;
+      const announced = commands.get(sessionId);
+      return name !== undefined && announced !== undefined && announced.size > 0 && !announced.has(name)
+        ? name
+        : undefined;
     },
     describedAs: (sessionId, command) => commands.get(sessionId)?.get(command) ?? '',
     onCommands: (listens) => void (listener = listens),
     context(sessionId) {
-      const known = contexts.get(sessionId);
-      return known
-        ? Promise.resolve({ ...known, ...limitsNow(sessionId) })
+      const usage = contexts.get(sessionId);
+      return usage
+        ? Promise.resolve({ ...usage, ...limitsNow(sessionId) })
         : Promise.reject(new AgentFailure('The agent has not reported how full the context of this session is.'));
     },
   };

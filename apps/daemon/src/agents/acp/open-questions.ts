@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
-import type { Asking, Reply } from './questions.ts';
+import type { AgentQuestion, QuestionReply } from './questions.ts';
 import { type ActiveTurn, reattach, reportCall } from './turn.ts';
 
 interface OpenQuestion {
-  asking: Asking<unknown>;
+  asking: AgentQuestion<unknown>;
   resolve: (response: unknown) => void;
   /** The user sees the question as the result of a task. */
   shown: boolean;
@@ -32,7 +32,7 @@ interface Surroundings {
 
 const maxQuestions = 100;
 /** The question was withdrawn, or its turn or process is gone. */
-export const noLongerAsked = 'the agent no longer waits for an answer.';
+export const questionGone = 'the agent no longer waits for an answer.';
 
 export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Surroundings) {
   const questions: OpenQuestion[] = [];
@@ -72,13 +72,13 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
     }
     question.shown = true;
     active.attached = false;
-    const said = active.narrator.takeText();
-    active.report.wait({ ...shownAs(question, again?.why), said });
+    const textBefore = active.narrator.takeText();
+    active.report.wait({ ...shownAs(question, again?.why), textBefore });
     active.release();
   };
 
   return {
-    ask<R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> {
+    ask<R>(asking: AgentQuestion<R>, signal: AbortSignal, call?: Fields): Promise<R> {
       const active = turn();
       if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
       if (active.detached || active.overtaken) {
@@ -90,7 +90,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
       if (call) reportCall(active, call, uuid);
       return new Promise((resolve) => {
         const cancelWait = clock.after(questionMs, () => takeBack(question, 'it was not answered in time.'));
-        const withdrawn = () => takeBack(question, noLongerAsked);
+        const withdrawn = () => takeBack(question, questionGone);
         signal.addEventListener('abort', withdrawn, { once: true });
         const question: OpenQuestion = {
           asking,
@@ -113,7 +113,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
     named: (uuid: string | undefined) =>
       uuid === undefined ? questions[0] : questions.find((question) => question.uuid === uuid),
     /** Applies the user's message to the question, in the turn of its task. */
-    apply(question: OpenQuestion, reply: Reply<unknown>, active: ActiveTurn) {
+    apply(question: OpenQuestion, reply: QuestionReply<unknown>, active: ActiveTurn) {
       if (reply.kind === 'ask') {
         // A follow-up question takes the place of the answered one.
         questions.unshift(...questions.splice(questions.indexOf(question), 1));

@@ -112,8 +112,8 @@ export function createOpenings(
   /** A turn and a question about settings can need the same conversation at once: it is opened for both. */
   const reopened: Openings['reopen'] = (turn, onPid, signal) => {
     const { sessionId } = turn;
-    const known = reopening.get(sessionId);
-    if (known) return known.catch(() => reopened(turn, onPid, signal));
+    const pending = reopening.get(sessionId);
+    if (pending) return pending.catch(() => reopened(turn, onPid, signal));
     const conversation = reopen(turn, onPid, signal).finally(() => reopening.delete(sessionId));
     reopening.set(sessionId, conversation);
     return conversation;

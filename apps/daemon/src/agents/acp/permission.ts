@@ -9,7 +9,7 @@ import { isDangerous } from './danger.ts';
 import { askFields } from './form.ts';
 import type { FormField } from './form-fields.ts';
 import type { Quirks } from './presets.ts';
-import { type Asking, type Reply, questionOf } from './questions.ts';
+import { type AgentQuestion, type QuestionReply, questionOf } from './questions.ts';
 
 interface PermissionOption {
   optionId: string;
@@ -26,7 +26,7 @@ export const withoutDanger = (request: Fields, quirks: Pick<Quirks, 'doesNotAsk'
   }),
 });
 
-export function askPermission(request: Fields, cwd: string): Asking<RequestPermissionResponse> {
+export function askPermission(request: Fields, cwd: string): AgentQuestion<RequestPermissionResponse> {
   const call = recordOf(request.toolCall);
   const options = listOf(request.options).flatMap(({ optionId, name, kind }): PermissionOption[] =>
     typeof optionId === 'string' ? [{ optionId, name: wordsOf(name) || optionId, kind: wordsOf(kind) }] : [],
@@ -38,7 +38,7 @@ export function askPermission(request: Fields, cwd: string): Asking<RequestPermi
   const select = (option: PermissionOption): RequestPermissionResponse => ({
     outcome: { outcome: 'selected', optionId: option.optionId },
   });
-  const taken = (option: PermissionOption): Reply<RequestPermissionResponse> => ({
+  const taken = (option: PermissionOption): QuestionReply<RequestPermissionResponse> => ({
     kind: 'answer',
     response: select(option),
     rejected: option.kind.startsWith('reject'),
@@ -81,7 +81,7 @@ function promptOf(call: Fields, options: readonly PermissionOption[], cwd: strin
 function ownQuestions(
   request: Fields,
   options: readonly PermissionOption[],
-): Asking<RequestPermissionResponse> | undefined {
+): AgentQuestion<RequestPermissionResponse> | undefined {
   const beside = (fields: Fields) => listOf(recordOf(fields._meta).qwenQuestions);
   const questions = beside(request).length > 0 ? beside(request) : beside(recordOf(request.toolCall));
   const allow = options.find(({ kind }) => kind.startsWith('allow'));

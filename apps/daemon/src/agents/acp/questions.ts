@@ -6,7 +6,7 @@ import type { Question, Turn } from '@relay/daemon-kit';
 import type { FieldValues } from '@relay/protocol';
 
 /** The effect of the user's message on a question. */
-export type Reply<R> =
+export type QuestionReply<R> =
   /** The agent continues with this. */
   | { kind: 'answer'; response: R; rejected?: boolean }
   /**
@@ -17,27 +17,27 @@ export type Reply<R> =
   /** No answer: the request is declined, and the message is the next of the conversation. */
   | { kind: 'decline'; response: R };
 
-export interface Asking<R> {
-  /** The question in its current form. `said`: the agent's text before it. */
+export interface AgentQuestion<R> {
+  /** The question in its current form. `before`: the agent's text before it. */
   question(before: string): Question;
-  reply(words: string): Reply<R>;
+  reply(words: string): QuestionReply<R>;
   /**
    * The reply for the id of an option; undefined for an unknown id. Where this method is missing, the numbers of the
    * options are their ids.
    */
-  choose?(option: string): Reply<R> | undefined;
+  choose?(option: string): QuestionReply<R> | undefined;
   /** The reply for the values of its fields; undefined if the question has no fields. */
-  fill?(values: FieldValues): Reply<R> | undefined;
+  fill?(values: FieldValues): QuestionReply<R> | undefined;
   /** The response when the turn was cancelled. */
   cancelled: R;
 }
 
 /** Returns the reply to a question: by the values of its fields, by the id of an option, else by the text. */
 export function replyOf<R>(
-  asking: Asking<R>,
+  asking: AgentQuestion<R>,
   words: string,
   { option, fields }: Partial<NonNullable<Turn['answer']>>,
-): Reply<R> | undefined {
+): QuestionReply<R> | undefined {
   if (fields !== undefined) return asking.fill?.(fields);
   if (option === undefined) return asking.reply(words);
   if (asking.choose) return asking.choose(option);

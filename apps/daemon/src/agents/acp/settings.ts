@@ -112,8 +112,8 @@ export function createSettings(
   };
 
   const holds = (sessionId: string, id: string, value: string, how: 'changed' | 'own' = 'changed') => {
-    const known = sessions.get(sessionId);
-    const settings = known?.settings.map((one) => (one.id === id ? { ...one, value } : one));
+    const session = sessions.get(sessionId);
+    const settings = session?.settings.map((one) => (one.id === id ? { ...one, value } : one));
     if (settings) store(sessionId, { settings }, how);
   };
 
@@ -131,9 +131,9 @@ export function createSettings(
   };
 
   const ask = async (agent: AgentProcess, sessionId: string, { id, value, isSafe }: Choice): Promise<void> => {
-    const known = sessions.get(sessionId);
-    const setting = known?.settings.find((one) => one.id === id);
-    if (!known || (known.settings.length === 0 && !onlyModels))
+    const session = sessions.get(sessionId);
+    const setting = session?.settings.find((one) => one.id === id);
+    if (!session || (session.settings.length === 0 && !onlyModels))
       throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
     if (!setting)
       throw new SettingRefused(
@@ -148,7 +148,7 @@ export function createSettings(
     if (!option) throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
     if (isSafe && option.danger === true)
       throw new SettingRefused('SETTING_NOT_ALLOWED', 'A mode that never asks takes a person.');
-    if (known.isConfig && !(known.hasModes && setting.kind === 'mode')) {
+    if (session.isConfig && !(session.hasModes && setting.kind === 'mode')) {
       const answer = await agent.request('session/set_config_option', { sessionId, configId: id, value }, limitMs);
       const config = configOf(answer);
       if (config.length > 0) store(sessionId, { settings: withMode(sessionId, config) });
@@ -206,12 +206,12 @@ export function createSettings(
       await whileChanging(sessionId, async () => {
         for (const choice of wanted.choices) {
           if (holdsNow(sessionId, choice)) continue;
-          const isKnown = sessions.get(sessionId)?.settings.find(({ id }) => id === choice.id);
+          const previous = sessions.get(sessionId)?.settings.find(({ id }) => id === choice.id);
           const isRefused = await change(agent, sessionId, choice).then(
             () => false,
             (error: unknown) => error instanceof SettingRefused,
           );
-          if (isRefused && isKnown) wanted.gone(choice, isKnown.value);
+          if (isRefused && previous) wanted.gone(choice, previous.value);
         }
       });
     },

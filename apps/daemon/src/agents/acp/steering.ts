@@ -71,8 +71,8 @@ export function createSteering(options: SteeringOptions) {
   /** A busy agent answers a prompt before the record of the turn is complete: waits for that record, a bounded time. */
   const isUnread = async (message: string, read: NonNullable<SteeringOptions['wasRead']>): Promise<boolean> => {
     for (let looks = recordLooks; looks > 1; looks -= 1) {
-      const known = read(sessionId, message);
-      if (known !== undefined) return !known;
+      const isRead = read(sessionId, message);
+      if (isRead !== undefined) return !isRead;
       await new Promise<void>((resolve) => clock.after(recordMs, resolve));
     }
     return read(sessionId, message) === false;

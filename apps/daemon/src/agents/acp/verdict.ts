@@ -9,7 +9,7 @@ import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';
 
 /** `reason`: the text is a sentence of the daemon. */
-type Verdict = { kind: 'complete'; result: string; reason?: OwnText['reason'] } | { kind: 'error'; error: string };
+type TurnVerdict = { kind: 'complete'; result: string; reason?: OwnText['reason'] } | { kind: 'error'; error: string };
 
 const notes: Readonly<Record<string, string>> = {
   max_tokens: 'The agent stopped here: the answer reached the maximum length.',
@@ -17,7 +17,7 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 /** The agent wrote nothing, so the daemon does. */
-function own(...about: Parameters<typeof ownText>): Verdict {
+function own(...about: Parameters<typeof ownText>): TurnVerdict {
   const { text, reason } = ownText(...about);
   return { kind: 'complete', result: text, reason };
 }
@@ -30,7 +30,7 @@ interface Circumstances {
   unknownCommand?: string | undefined;
 }
 
-export function verdictOf(response: Fields, summary: TurnSummary, circumstances: Circumstances): Verdict {
+export function verdictOf(response: Fields, summary: TurnSummary, circumstances: Circumstances): TurnVerdict {
   const { quirks = {}, rejected } = circumstances;
   const reason = typeof response.stopReason === 'string' ? response.stopReason : '';
   const failed = summary.failed || quirks.errorText?.test(summary.answer);
@@ -38,7 +38,7 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
     return { kind: 'error', error: sentenceIn(summary.answer) || 'The agent failed without giving a reason.' };
   switch (reason) {
     case 'end_turn':
-      return spoken(summary, circumstances);
+      return textVerdict(summary, circumstances);
     case 'max_tokens':
     case 'max_turn_requests':
       return { kind: 'complete', result: [summary.answer, notes[reason]].filter(Boolean).join('\n\n') };
@@ -51,12 +51,12 @@ export function verdictOf(response: Fields, summary: TurnSummary, circumstances:
     default:
       // This daemon does not know the reason yet; the text still counts.
       return summary.answer
-        ? spoken(summary, circumstances)
+        ? textVerdict(summary, circumstances)
         : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };
   }
 }
 
-function spoken({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
+function textVerdict({ answer, acted }: TurnSummary, { quirks, rejected, unknownCommand }: Circumstances): TurnVerdict {
   if (answer !== '') return { kind: 'complete', result: answer };
   if (acted) return own('agent_done');
   if (rejected) return own('agent_not_allowed');

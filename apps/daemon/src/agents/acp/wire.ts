@@ -87,8 +87,8 @@ export function messageStream(options: WireOptions): Stream {
   let noise = 0;
   let over = false;
   /** Ids of requests without an answer. The library prints the id of any other answer to the terminal. */
-  const asked = new Set<unknown>();
-  const isStray = (message: AnyMessage) => !('method' in message) && !asked.delete(message.id);
+  const pendingIds = new Set<unknown>();
+  const isStray = (message: AnyMessage) => !('method' in message) && !pendingIds.delete(message.id);
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       const split = lineSplitter(maxLineBytes);
@@ -138,7 +138,7 @@ export function messageStream(options: WireOptions): Stream {
   const writable = new WritableStream<AnyMessage>({
     write: (message) =>
       new Promise((resolve, reject) => {
-        if ('method' in message && 'id' in message) asked.add(message.id);
+        if ('method' in message && 'id' in message) pendingIds.add(message.id);
         input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
       }),
   });

@@ -24,12 +24,12 @@ export function createTaskList(): TaskList {
   const tasks = new Map<string, Task>();
 
   const take = (id: string, fields: Row) => {
-    const known = tasks.get(id);
-    const subject = textIn(fields, 'subject') || (known?.subject ?? '');
+    const previous = tasks.get(id);
+    const subject = textIn(fields, 'subject') || (previous?.subject ?? '');
     // Its beginning is not in the part of the file that was read.
     if (id === '' || subject === '') return;
-    const status = textIn(fields, 'status') || (known?.status ?? 'pending');
-    tasks.set(id, { subject, status, activeForm: textIn(fields, 'activeForm') || (known?.activeForm ?? '') });
+    const status = textIn(fields, 'status') || (previous?.status ?? 'pending');
+    tasks.set(id, { subject, status, activeForm: textIn(fields, 'activeForm') || (previous?.activeForm ?? '') });
   };
   const changes: Readonly<Record<string, (input: Row, result: Row, words: string) => boolean>> = {
     TaskCreate(input, result, words) {

@@ -55,13 +55,13 @@ const eventOf = (row: Row) => (row.type === 'event_msg' ? textIn(recordOf(row.pa
 
 /** A command that was not allowed is recorded as the model requested it, and never as an item. */
 function createRefused(): (row: Row) => Row[] {
-  const asked = new Map<string, string>();
+  const requested = new Map<string, string>();
   return (row) => {
     const id = textIn(row, 'call_id') || textIn(row, 'id');
-    if (row.type === 'function_call') asked.set(id, textIn(row, 'arguments'));
-    const words = asked.get(id);
+    if (row.type === 'function_call') requested.set(id, textIn(row, 'arguments'));
+    const words = requested.get(id);
     if (row.type === 'function_call' || words === undefined) return [];
-    asked.delete(id);
+    requested.delete(id);
     return row.type === 'function_call_output' ? refusedCall(id, words) : [];
   };
 }

@@ -125,9 +125,9 @@ function signal({ pid, start }: Holder, name: 'SIGINT' | 'SIGTERM'): boolean {
 function holderOf(record: HolderRecord, { preset, marker, desk }: HoldersOptions): Holder | undefined {
   const facts = factsOf(record.pid);
   if (!facts || !preset || facts.uid !== process.getuid?.() || !facts.isNear) return undefined;
-  const isKnown = facts.start === undefined || facts.names.some((name) => preset.programs?.includes(name) === true);
+  const isPreset = facts.start === undefined || facts.names.some((name) => preset.programs?.includes(name) === true);
   const proof = proofOf(record, facts);
-  if (!isKnown || proof === 'another' || isMarked(record.pid, marker)) return undefined;
+  if (!isPreset || proof === 'another' || isMarked(record.pid, marker)) return undefined;
   const sure = proof === 'sure';
   const since = (facts.startedAt ?? record.startedAt ?? new Date(0)).toISOString();
   const why = isServer(facts) ? 'shared' : facts.terminal === undefined && sure ? 'foreign' : undefined;

@@ -123,21 +123,21 @@ function namesIn(folder: string, pattern: RegExp): string[] {
 
 /** Reads a file again only after it has changed. */
 function unchanged<T>(read: (path: string) => T | undefined): (path: string) => T | undefined {
-  const known = new Map<string, { stamp: string; value: T | undefined }>();
+  const cache = new Map<string, { stamp: string; value: T | undefined }>();
   return (path) => {
     try {
       const { mtimeMs, size, ino } = statSync(path);
       const stamp = `${mtimeMs} ${size} ${ino}`;
-      const before = known.get(path);
+      const before = cache.get(path);
       if (before?.stamp === stamp) return before.value;
       const value = size > maxBytes ? undefined : read(path);
-      known.delete(path);
-      known.set(path, { stamp, value });
-      const [oldest] = known.keys();
-      if (known.size > maxRecords && oldest !== undefined) known.delete(oldest);
+      cache.delete(path);
+      cache.set(path, { stamp, value });
+      const [oldest] = cache.keys();
+      if (cache.size > maxRecords && oldest !== undefined) cache.delete(oldest);
       return value;
     } catch {
-      known.delete(path);
+      cache.delete(path);
       return undefined;
     }
   };

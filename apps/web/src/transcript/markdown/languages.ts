@@ -1,5 +1,5 @@
 /** Languages by the names that people write after a fence, and by the endings of files. */
-const known: Readonly<Record<string, readonly [name: string, ...also: string[]]>> = {
+const table: Readonly<Record<string, readonly [name: string, ...also: string[]]>> = {
   typescript: ['TypeScript', 'ts', 'tsx', 'mts', 'cts'],
   javascript: ['JavaScript', 'js', 'jsx', 'mjs', 'cjs', 'node'],
   python: ['Python', 'py', 'python3'],
@@ -25,22 +25,22 @@ const known: Readonly<Record<string, readonly [name: string, ...also: string[]]>
   ini: ['TOML', 'toml', 'conf', 'cfg'],
 };
 const byName = new Map(
-  Object.entries(known).flatMap(([key, [name, ...also]]) => [key, ...also].map((one) => [one, { key, name }] as const)),
+  Object.entries(table).flatMap(([key, [name, ...also]]) => [key, ...also].map((one) => [one, { key, name }] as const)),
 );
 
-export interface Language {
+export interface CodeLanguage {
   /** The name for people; an unknown language as written. */
   name: string;
   /** The grammar's key; empty without a grammar. */
   key: string;
 }
 
-export function languageOf(info: string): Language {
+export function languageOf(info: string): CodeLanguage {
   const word = /^[^\s{,:]{0,40}/.exec(info.trim())?.[0] ?? '';
   return byName.get(word.toLowerCase()) ?? { name: word, key: '' };
 }
 
-export const languageOfPath = (path: string): Language => {
+export const languageOfPath = (path: string): CodeLanguage => {
   const file = path.split(/[\\/]/).at(-1) ?? '';
   return byName.get((/\.(\w+)$/.exec(file)?.[1] ?? file).toLowerCase()) ?? { name: '', key: '' };
 };

@@ -9,11 +9,11 @@ import { CodeBlock } from './code-block.tsx';
 import { inline } from './inline.tsx';
 
 export function Markdown({ text, open = false }: { text: string; open?: boolean }) {
-  const known = useRef<Blocks>(noBlocks);
+  const cached = useRef<Blocks>(noBlocks);
   const shown = useRef<{ text: string; open: boolean; blocks: Blocks }>(undefined);
   if (shown.current?.text !== text || shown.current.open !== open) {
-    known.current = blocksOf(text, open, known.current);
-    shown.current = { text, open, blocks: known.current };
+    cached.current = blocksOf(text, open, cached.current);
+    shown.current = { text, open, blocks: cached.current };
   }
   const { tokens } = shown.current.blocks;
   return (

@@ -4,9 +4,9 @@ import { ChevronDown } from '../icons.tsx';
 import { ChevronRight } from '../../ui/icons.tsx';
 import { lasted, words } from '../../catalogue.ts';
 import { Tool } from './tool.tsx';
-import type { Call } from '../rows.ts';
+import type { ToolCall } from '../rows.ts';
 
-export function FoldedTools({ calls, tookMs }: { calls: readonly Call[]; tookMs: number | undefined }) {
+export function FoldedTools({ calls, tookMs }: { calls: readonly ToolCall[]; tookMs: number | undefined }) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const counts = new Map<string, number>();

@@ -45,7 +45,7 @@ function diffOf(value: unknown): Diff | undefined {
 }
 export const diffList = (value: unknown): Diff[] => listOf(value, diffOf, 50);
 
-interface AskedShape {
+interface PermissionShape {
   /** Undefined while the question is unanswered. */
   answer: 'allowed' | 'rejected' | undefined;
   /** The choice as the agent labels it, if it covers more than one call. */
@@ -57,14 +57,14 @@ interface AskedShape {
 export type ToolShape = Omit<Part<'tool'>, 'kind' | 'places' | 'diffs' | 'asked'> & {
   paths: readonly string[];
   diffs: readonly Diff[];
-  asked?: AskedShape;
+  asked?: PermissionShape;
 };
 
 /** The uuid of the question that the agent asked about this call. */
-export const askedIn = (part: unknown): string | undefined => textOf(fieldsOf(fieldsOf(part)['asked'])['question']);
+export const questionIn = (part: unknown): string | undefined => textOf(fieldsOf(fieldsOf(part)['asked'])['question']);
 
 /** The permission of a call, from the call itself and from its question, which can arrive earlier. */
-function askedOf(value: unknown, question: QuestionShape | undefined): AskedShape | undefined {
+function permissionOf(value: unknown, question: QuestionShape | undefined): PermissionShape | undefined {
   if (value === undefined && !question) return undefined;
   const { answer, by, at } = fieldsOf(value);
   const given = question?.answer;
@@ -81,7 +81,7 @@ function askedOf(value: unknown, question: QuestionShape | undefined): AskedShap
 
 const toolStates = new Set(['pending', 'running', 'completed', 'failed', 'rejected', 'cancelled']);
 /** States of older and of later releases are ‘unknown’. Older daemons completed calls that the person had rejected. */
-function statusOf({ status, asked }: Fields, answer: AskedShape['answer']): string {
+function statusOf({ status, asked }: Fields, answer: PermissionShape['answer']): string {
   if (answer === 'rejected' && fieldsOf(asked)['answer'] === undefined) return 'rejected';
   return typeof status === 'string' && toolStates.has(status) ? status : 'unknown';
 }
@@ -89,15 +89,15 @@ function statusOf({ status, asked }: Fields, answer: AskedShape['answer']): stri
 /** `question`: the question about this call, where it is known. */
 export function toolOf(part: unknown, question?: QuestionShape): ToolShape {
   const fields = fieldsOf(part);
-  const asked = askedOf(fields['asked'], question);
+  const permission = permissionOf(fields['asked'], question);
   return with_<ToolShape>({
     id: textOf(fields['id']) ?? '',
     name: textOf(fields['name']),
     does: textOf(fields['does']),
     title: textOf(fields['title']) ?? '',
-    status: statusOf(fields, asked?.answer),
+    status: statusOf(fields, permission?.answer),
     ended: textOf(fields['ended']),
-    asked,
+    asked: permission,
     about: textOf(fields['about']),
     input: textOf(fields['input']),
     command: textOf(fields['command']),
@@ -160,10 +160,10 @@ export interface QuestionShape {
 /** A question that is closed, or has a card already: one line. */
 export function questionOf(part: unknown): QuestionShape {
   const { question, state, answer } = fieldsOf(part);
-  const asked = fieldsOf(question) as Partial<Question>;
+  const content = fieldsOf(question) as Partial<Question>;
   const given = answer === undefined ? undefined : fieldsOf(answer);
   const options = listOf(
-    asked.options,
+    content.options,
     (option) => {
       const { id, label, kind } = fieldsOf(option);
       return typeof id === 'string' && typeof label === 'string' ? { id, label, kind: textOf(kind) } : undefined;
@@ -172,9 +172,9 @@ export function questionOf(part: unknown): QuestionShape {
   );
   const chosen = options.find(({ id }) => id === given?.['option']);
   return {
-    title: textOf(asked.title) ?? '',
+    title: textOf(content.title) ?? '',
     state: textOf(state) ?? '',
-    command: textOf(fieldsOf(asked.subject)['command']),
+    command: textOf(fieldsOf(content.subject)['command']),
     answer: given && {
       option: chosen && with_<{ id: string; label: string; kind?: string }>(chosen),
       isNo: chosen?.kind?.startsWith('reject') === true,
@@ -182,7 +182,7 @@ export function questionOf(part: unknown): QuestionShape {
       at: textOf(given['at']) ?? '',
       by: textOf(given['by']),
     },
-    reason: typeof fieldsOf(asked.reason)['code'] === 'string' ? asked.reason : undefined,
+    reason: typeof fieldsOf(content.reason)['code'] === 'string' ? content.reason : undefined,
   };
 }
 

@@ -196,7 +196,7 @@ const entryOf = (table: Readonly<Record<string, string>>, word: string): string 
   Object.hasOwn(table, word) ? table[word] : undefined;
 
 /** A question that has its answer, or can no longer get one. */
-export function AskedLine({ question }: { question: QuestionShape }) {
+export function QuestionLine({ question }: { question: QuestionShape }) {
   const { state, answer, reason } = question;
   const own = useOwnTexts({ prompt: question.title, options: answer?.option ? [answer.option] : [], reason });
   const title = own.prompt;

@@ -15,23 +15,23 @@ const loadColours = async (): Promise<Colours> => (coloursOf ??= (await import('
 
 /** Lines, at first without their colours: as many, and as high. */
 function useLines(text: string): TermStretch[][] {
-  const [known, setKnown] = useState(() => coloursOf);
-  const isWanted = !known && text.includes('\u001b[');
+  const [colours, setColours] = useState(() => coloursOf);
+  const isWanted = !colours && text.includes('\u001b[');
   useEffect(() => {
     if (!isWanted) return;
     loadColours().then(
-      (loaded) => setKnown(() => loaded),
+      (loaded) => setColours(() => loaded),
       () => undefined,
     );
   }, [isWanted]);
   return useMemo(
     () =>
-      known && text.includes('\u001b[')
-        ? known(text)
+      colours && text.includes('\u001b[')
+        ? colours(text)
         : plainOutput(text)
             .split('\n')
             .map((line): TermStretch[] => (line === '' ? [] : [[line, '']])),
-    [known, text],
+    [colours, text],
   );
 }
 

@@ -82,7 +82,7 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
           {content}
         </button>
       )}
-      <AskedLine tool={tool} />
+      <PermissionLine tool={tool} />
       {isOpen && (
         <div className="inside" id={id}>
           {inside}
@@ -93,7 +93,7 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
 });
 
 /** The answer to the permission of a call, with its place and its time. */
-function AskedLine({ tool: { asked, status } }: { tool: ToolShape }): ReactNode {
+function PermissionLine({ tool: { asked, status } }: { tool: ToolShape }): ReactNode {
   if (!asked?.answer) return null;
   const { answer, choice, by, at } = asked;
   return (

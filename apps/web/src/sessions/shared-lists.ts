@@ -2,13 +2,13 @@
 import { useSyncExternalStore } from 'react';
 import type { Device, Session } from '@relay/protocol';
 
-export interface Known {
+export interface SharedLists {
   sessions: readonly Session[];
   devices: readonly Device[];
 }
 
-const nothing: Known = { sessions: [], devices: [] };
-let known = nothing;
+const nothing: SharedLists = { sessions: [], devices: [] };
+let current = nothing;
 const listeners = new Set<() => void>();
 const subscribe = (listener: () => void) => {
   listeners.add(listener);
@@ -16,9 +16,9 @@ const subscribe = (listener: () => void) => {
 };
 
 /** Undefined when the list is gone, with the person. */
-export function share(next: Known | undefined): void {
-  known = next ?? nothing;
+export function share(next: SharedLists | undefined): void {
+  current = next ?? nothing;
   for (const listener of listeners) listener();
 }
 
-export const useKnown = (): Known => useSyncExternalStore(subscribe, () => known);
+export const useSharedLists = (): SharedLists => useSyncExternalStore(subscribe, () => current);
