@@ -68,7 +68,7 @@ describe('a RelayError', () => {
 
   it('has a detail instead of the sentence, only where the row of the code allows it', () => {
     expect(new RelayError('QUEUE_FULL', 'Three messages wait.').message).toBe('Three messages wait.');
-    // @ts-expect-error The sentence of this code says everything.
+    // @ts-expect-error This code takes no detail.
     expect(new RelayError('DEVICE_OFFLINE', 'Gone.').code).toBe('DEVICE_OFFLINE');
   });
 
