@@ -7,6 +7,8 @@ import {
   type RouteName,
   errorCatalogue,
   routes,
+  sentenceOf,
+  takesDetail,
   validator,
 } from '@relay/protocol';
 import type { Answer } from '@relay/testing';
@@ -52,13 +54,14 @@ export function expectSuccess(name: RouteName, status: number, answer: Answer) {
   return answer.body as unknown;
 }
 
-/** Expects this error of the catalogue: status, body and headers. `naming`: text that `error` must contain. */
+/** Expects this error of the catalogue: status, sentence, body and headers. `naming`: text that `error` must contain. */
 export function expectRefusal(answer: Answer, code: ErrorCode, naming?: string | RegExp): void {
   const { status } = errorCatalogue[code];
   const body = answer.body as { error: string };
   expect(body).toMatchObject({ code, status });
   expect(answer.status).toBe(status);
   expect(isRefusal(body)).toEqual({ ok: true, value: body });
+  if (!takesDetail(code)) expect(body.error).toBe(sentenceOf(code));
   if (naming !== undefined) expect(body.error).toMatch(naming);
   expect(answer.headers['x-request-id']).toMatch(/^[\w.:-]{1,64}$/);
   if (status === 401 || code === 'INSUFFICIENT_SCOPE') expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
