@@ -120,7 +120,7 @@ describeWith('chromium', 'devices', () => {
 
     it('reports an unknown code, and asks for another', async () => {
       await person.goto('/device?user_code=BBBB-BBBB');
-      await person.page.getByRole('alert').getByText('No device waits with this code').waitFor();
+      await person.page.getByRole('alert').getByText('No machine waits with this code').waitFor();
       await person.click('Enter another code');
       await person.page.getByLabel('Code shown in the terminal').waitFor();
     });

@@ -78,7 +78,7 @@ export async function sendFile(
 const tooLong = () =>
   new RelayError({
     code: 'INVALID_FILE',
-    message: 'The device has another file under this id.',
+    message: 'The machine has another file under this id.',
     status: 400,
     retryAfter: undefined,
     details: {},

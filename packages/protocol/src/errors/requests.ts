@@ -39,7 +39,7 @@ export const requestErrors = {
   },
   INVALID_FILE: {
     status: 400,
-    sentence: 'The device has another file under this id. Remove the file, then add it again.',
+    sentence: 'The machine has another file under this id. Remove the file, then add it again.',
     note: 'The id has another size on the device or is not a ULID, or the piece exceeds the announced size. Use a new id for each file.',
   },
   INVALID_SCHEDULE: {
@@ -90,7 +90,7 @@ export const requestErrors = {
   },
   DEVICE_TOKEN_NOT_ALLOWED: {
     status: 403,
-    sentence: 'This is the credential of a device. Sign in as a user.',
+    sentence: 'This is the credential of a machine. Sign in as a user.',
   },
   SIGN_IN_NOT_RECENT: {
     status: 403,
@@ -141,7 +141,7 @@ export const requestErrors = {
   },
   DEVICE_NOT_FOUND: {
     status: 404,
-    sentence: 'Device not found. It might have been removed.',
+    sentence: 'Machine not found. It might have been removed.',
     note: 'GET /api/devices lists all devices.',
   },
   TASK_NOT_FOUND: { status: 404, sentence: 'Task not found. Load the session again.' },
@@ -152,7 +152,7 @@ export const requestErrors = {
   },
   CONTENT_NOT_FOUND: {
     status: 404,
-    sentence: 'The device does not have this content. Load the item again.',
+    sentence: 'The machine does not have this content. Load the item again.',
     note: 'The item does not list it, or the daemon removed it to make room for newer content.',
   },
   FILE_NOT_FOUND: {
@@ -167,7 +167,7 @@ export const requestErrors = {
   },
   CODE_NOT_FOUND: {
     status: 404,
-    sentence: 'No device waits with this code, or it has expired. Check it, or start again on the device.',
+    sentence: 'No machine waits with this code, or it has expired. Check it, or start again on the machine.',
   },
   KEY_NOT_FOUND: { status: 404, sentence: 'Registration key not found. It might have expired.' },
   TOKEN_NOT_FOUND: {

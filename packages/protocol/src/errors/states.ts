@@ -37,7 +37,7 @@ export const stateErrors = {
   },
   DEVICE_FULL: {
     status: 409,
-    sentence: 'The device has no room for the file. Send the messages of the other files, or drop files.',
+    sentence: 'The machine has no room for the file. Send the messages of the other files, or drop files.',
     note: 'Its disk is full, or 512 MiB of files wait there.',
   },
   TOO_MANY_SCHEDULES: { status: 409, sentence: 'You have 50 schedules, which is the limit. Delete one first.' },
@@ -47,7 +47,7 @@ export const stateErrors = {
   },
   TOO_MANY_DEVICES: {
     status: 409,
-    sentence: 'You have the maximum number of devices. Remove one, then approve again.',
+    sentence: 'You have the maximum number of machines. Remove one, then approve again.',
     note: 'The limit is `DEVICES_PER_USER`.',
     detail: true,
   },
@@ -80,7 +80,7 @@ export const stateErrors = {
   TOO_MANY_WATCHED: { status: 409, sentence: 'You watch 1,000 sessions, which is the limit. Unwatch some.' },
   TOO_MANY_SESSIONS: {
     status: 409,
-    sentence: 'The device has the maximum number of sessions. Delete some.',
+    sentence: 'The machine has the maximum number of sessions. Delete some.',
     note: 'The limit is `SESSIONS_PER_DEVICE`.',
     detail: true,
   },
@@ -137,7 +137,7 @@ export const stateErrors = {
   },
   CODE_ALREADY_USED: {
     status: 409,
-    sentence: 'This code was already approved or denied. Start again on the device to get another one.',
+    sentence: 'This code was already approved or denied. Start again on the machine to get another one.',
   },
   CHANGES_TOO_LARGE: {
     status: 413,
