@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { join } from 'node:path';
 import { type ChangesScene, changesScene } from './changes-scene.ts';
 import { piece, withFile } from '../src/changes/safe-files.ts';
@@ -131,6 +131,44 @@ describe('a hostile repository', () => {
     expect(await look()).toEqual([['open.txt'], [], none, none, none, none, none]);
     rmSync(join(top, 'closed'), { recursive: true });
     expect(await look()).toEqual([['open.txt'], [], none, none, none, none, none]);
+  });
+
+  it.each<[string, (text: string, top: string) => void]>([
+    ['in capital letters', (text, top) => appendFileSync(join(top, '.git/config'), text.replace('filter', 'FilTer'))],
+    [
+      'in one word with its section',
+      (text, top) => appendFileSync(join(top, '.git/config'), text.replace(' "evil"', '.evil')),
+    ],
+    [
+      'in an included file',
+      (text, top) => {
+        writeFileSync(join(top, '.git/more'), text);
+        appendFileSync(join(top, '.git/config'), '[INCLUDE]\n\tpath = more\n');
+      },
+    ],
+    [
+      'in the configuration of one working tree',
+      (text, top) => {
+        appendFileSync(join(top, '.git/config'), '[extensions]\n\tworktreeConfig = true\n');
+        writeFileSync(join(top, '.git/config.worktree'), text);
+      },
+    ],
+    [
+      'in a large configuration',
+      (text, top) => appendFileSync(join(top, '.git/config'), `${text}${`# ${'x'.repeat(998)}\n`.repeat(1100)}`),
+    ],
+  ])('runs no filter that is %s', async (_place, configure) => {
+    const { git, write, top } = scene;
+    write('.gitattributes', '*.txt filter=evil\n');
+    git(['add', '.gitattributes']);
+    git(['commit', '-q', '-m', 'attributes']);
+    configure(`[filter "evil"]\n\tclean = ${program('clean')}\n`, top);
+    write('f.txt', 'two\n');
+    expect((await scene.list()).files.map(({ path }) => path)).toEqual(['f.txt']);
+    expect(readdirSync(markers)).toEqual([]);
+    // The filter does work.
+    spawnSync('git', ['diff', '--', 'f.txt'], { cwd: top, env: { PATH: process.env.PATH, HOME: scene.base } });
+    expect(readdirSync(markers)).toEqual(['clean']);
   });
 
   it("is refused if a filter's name would prevent its override", async () => {

@@ -1,12 +1,14 @@
 /** Programs that hold a session outside the daemon, according to the agents' records; and how a terminal closes. */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Clock, silentLog, systemClock } from '@relay/daemon-kit';
 import { presetOf } from '../src/agents/acp/presets.ts';
+import { agentOf } from '../src/agents/choice.ts';
 import { holdersOf } from '../src/agents/holders/holders.ts';
 import { historyOf } from '../src/agents/history/readers.ts';
-import { demoAgent } from './demo-agent.ts';
+import { demoAgent, demoAgentFile } from './demo-agent.ts';
 import { temporaryFolders } from '@relay/testing/folders';
 import { house } from './house.ts';
 import { lives, terminals, until } from './terminals.ts';
@@ -232,6 +234,45 @@ describe('a lock of Codex', () => {
     expect(held).toMatchObject({ program: 'Codex', state: 'unknown', sure: true, ends: false, why: 'shared' });
     expect(await codex.end('t1', true)).toMatchObject({ result: 'shared' });
     expect(lives(pid)).toBe(true);
+  });
+});
+
+describe('our own process of Codex', () => {
+  /** The program of an agent that has this file locked as long as it runs, and its daemon. `minutes`: the timers of 60 s. */
+  async function locked() {
+    const root = folders.make();
+    const lock = join(root, 'thread.lock');
+    const minutes = new Set<() => void>();
+    const after: Clock['after'] = (delayMs, run) => {
+      if (delayMs !== 60_000) return systemClock.after(delayMs, run);
+      minutes.add(run);
+      return () => void minutes.delete(run);
+    };
+    const choice = {
+      kind: 'acp',
+      preset: 'codex',
+      program: 'flock',
+      args: ['--nonblock', lock, process.execPath, demoAgentFile],
+      env: { DEMO_AGENT_HOME: root, CODEX_HOME: root },
+    } as const;
+    const place = { rules: { defaultPath: root }, stateDir: root, log: silentLog };
+    const { agent } = agentOf({ ...choice, args: [...choice.args] }, { ...place, clock: { ...systemClock, after } });
+    const relay = await home.relay();
+    home.daemon(relay, agent);
+    const isFree = () => spawnSync('flock', ['--nonblock', lock, 'true']).status === 0;
+    return { connection: await relay.connection(), isFree, minutes };
+  }
+
+  it('44, desk 10: leaves after 60 s without a turn, so that a terminal can lock the session; a later message starts it again', async () => {
+    const { connection, isFree, minutes } = await locked();
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    const { session_id: sessionId } = await connection.event('TASK_COMPLETE', 't1');
+    expect(isFree()).toBe(false);
+    for (const end of minutes) end();
+    await until(() => isFree() || undefined);
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: sessionId!, message: 'again' });
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: again');
+    expect(isFree()).toBe(false);
   });
 });
 

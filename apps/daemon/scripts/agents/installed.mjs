@@ -1,6 +1,6 @@
 // The agents of the presets as a person has them: installed from npm, with a home and a project, and pointed at a simulated model.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { presetOf } from '../../dist/index.js';
@@ -112,6 +112,41 @@ function pathFor({ node = '0' }) {
   if (Number.parseInt(process.versions.node, 10) >= major) return process.env.PATH;
   const binary = install(`node-${major}`, `node@${major}`, 'node/bin/node');
   return [dirname(binary), process.env.PATH].join(delimiter);
+}
+
+/** The program of a terminal in the version that the adapter drives, and the files that answer its questions before the first message. */
+const inTerminal = {
+  claude_code: {
+    bin: () => dirname(install('claude-2.1.316', '@anthropic-ai/claude-code@2.1.316', '.bin/claude')),
+    prepare(home, folders) {
+      const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+      put(join(home, '.claude.json'), {
+        hasCompletedOnboarding: true,
+        theme: 'dark',
+        customApiKeyResponses: { approved: ['none'], rejected: [] },
+        projects: Object.fromEntries(folders.map((folder) => [folder, trusted])),
+      });
+    },
+  },
+  codex: {
+    bin: (program) => dirname(program),
+    prepare(home, folders, isServed) {
+      const lines = [
+        ...(isServed ? [] : ['[features]', 'daemon_auto_start = false']),
+        ...folders.flatMap((folder) => [`[projects.${JSON.stringify(folder)}]`, 'trust_level = "trusted"']),
+      ];
+      appendFileSync(join(home, '.codex/config.toml'), `${lines.join('\n')}\n`);
+    },
+  },
+};
+
+/**
+ * The program that a person runs in a terminal, for the adapter `program` of this preset: `bin` is its folder, and `prepare` makes it trust folders.
+ * Undefined for an agent without one. `isServed`: Codex starts its background server for terminals.
+ */
+export function terminalOf(name, program) {
+  const found = inTerminal[name];
+  return found && { bin: found.bin(program), prepare: found.prepare };
 }
 
 /**

@@ -12,6 +12,7 @@ import { codexReadIn } from '../../dist/agents/history/codex.js';
 import { agreesWithTheModel } from './account.mjs';
 import { installedAgent } from './installed.mjs';
 import { startMock } from './mock-llm.mjs';
+import { randomOrders } from './orders.mjs';
 import { sameEverywhere } from './parts.mjs';
 
 const patienceMs = 90_000;
@@ -338,7 +339,19 @@ const checks = {
   'a turn of everything is the same live, loaded, after a restart, and for a daemon that reads it': (w) =>
     sameEverywhere(w, { must, asking }),
   "the model's log and the transcript agree, item by item": (w) => agreesWithTheModel(w, { must, asking, mock }),
+  'desk and phone in random orders': ({ name, relay }) => ordersOf({ name, relay, count: orders, isServed: false }),
+  "desk and phone in random orders, with Codex's server": ({ name, relay }) =>
+    ordersOf({ name, relay, count: Math.ceil(orders / 5), isServed: true }),
 };
+
+/** RELAY_AGENTS_ORDERS: how many; RELAY_AGENTS_SEED: of the first. The next order has the next seed. */
+const orders = Number(process.env.RELAY_AGENTS_ORDERS ?? 5);
+const seed = Number(process.env.RELAY_AGENTS_SEED ?? Date.now() % 1_000_000);
+function ordersOf(options) {
+  const { name, isServed } = options;
+  if (name !== 'codex' && (isServed || name !== 'claude_code')) return 'its terminals are not run';
+  return randomOrders({ ...options, mock, seed });
+}
 
 const needsQuestions = /^tool asks|^a turn of everything/;
 const wanted = process.argv.slice(2);

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import {
   type Agent,
+  type Clock,
   type Log,
   type Outside,
   exitCodes,
@@ -169,6 +170,8 @@ interface AgentPlace {
   desk?: DeskMode | undefined;
   /** One of several, and not the first. */
   isFurther?: boolean;
+  /** The clock of its processes. Default: the system's. */
+  clock?: Clock;
 }
 
 /** How an ACP agent is started, and its preset. */
@@ -201,6 +204,7 @@ export function agentOf(
     noFullAccess,
     desk = 'full',
     isFurther = false,
+    clock,
   }: AgentPlace,
 ): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
@@ -233,6 +237,7 @@ export function agentOf(
         wasRead: preset?.history === 'codex' ? codexReadIn({ ...process.env, ...env }) : undefined,
         noFullAccess,
         listed: preset?.history === undefined,
+        ...(clock ? { clock } : {}),
         ...(isSeen ? { holders } : {}),
         ...(preset?.holder === 'codex' ? { timings: { idleMs: codexIdleMs } } : {}),
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),

@@ -36,21 +36,15 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   const git = gitIn(path, [], { ceilings, env });
   if (!git) return { path, note: 'none' };
   const ask = (...args: string[]) => git(args, { timeMs: shortMs });
-  let lines: string[];
-  try {
-    if (!(await isNewEnough(git, env))) return { path, note: 'old' };
-    const output = await ask(
-      'rev-parse',
-      '--is-inside-work-tree',
-      '--show-toplevel',
-      '--absolute-git-dir',
-      '--git-common-dir',
-    );
-    lines = output.toString().replace(/\n$/, '').split('\n');
-  } catch (error) {
-    const isForeign = error instanceof GitFailure && error.message.includes('dubious ownership');
-    return { path, note: isForeign ? 'foreign' : 'none' };
-  }
+  // The first list after a start runs both at once.
+  const [isNew, where] = await Promise.allSettled([
+    isNewEnough(git, env),
+    ask('rev-parse', '--is-inside-work-tree', '--show-toplevel', '--absolute-git-dir', '--git-common-dir'),
+  ]);
+  if (isNew.status === 'fulfilled' && !isNew.value) return { path, note: 'old' };
+  if (isNew.status === 'rejected') return { path, note: noteOf(isNew.reason) };
+  if (where.status === 'rejected') return { path, note: noteOf(where.reason) };
+  const lines = where.value.toString().replace(/\n$/, '').split('\n');
   const [isInside, top = '', gitFolder = '', common = ''] = lines;
   if (isInside !== 'true' || lines.length !== 4) return { path, note: 'none' };
   const real = await realpath(top).catch(() => '');
@@ -63,7 +57,7 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   const placed = gitIn(real, place, { ceilings, env })!;
   // These commands read no file, so no filter can run.
   const [filters, { head, branch }, state] = await Promise.all([
-    filtersOf(placed),
+    mayFilter([own, resolve(path, common)]).then((may) => (may ? filtersOf(placed) : [])),
     readHeadOf(own, resolve(path, common))
       .catch(() => undefined)
       .then((found) => found ?? askHead(placed)),
@@ -73,6 +67,10 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   const bound = gitIn(real, [...place, ...filters], { ceilings, env })!;
   return { path: real, repository: { git: bound, logFile: join(own, 'logs', 'HEAD'), head, branch, state } };
 }
+
+/** The note for an error of git. */
+const noteOf = (error: unknown): Root['note'] =>
+  error instanceof GitFailure && error.message.includes('dubious ownership') ? 'foreign' : 'none';
 
 type Head = Pick<Repository, 'head' | 'branch'>;
 
@@ -158,6 +156,20 @@ async function areObjectsWithin(folder: string, rules: ProjectRules, depth: numb
     if (line.startsWith('"') || !(await areObjectsWithin(resolve(real, line), rules, depth - 1))) return false;
   }
   return true;
+}
+
+/**
+ * Whether the repository can set a filter: itself, or by a file that it includes. Git ignores all other configuration here, and a section name has one
+ * spelling, so most lists need one process less.
+ */
+async function mayFilter(folders: readonly string[]): Promise<boolean> {
+  try {
+    const files = folders.flatMap((folder) => [join(folder, 'config'), join(folder, 'config.worktree')]);
+    const texts = await Promise.all([...new Set(files)].map(readSmall));
+    return texts.some((text) => /filter|include/i.test(text));
+  } catch {
+    return true;
+  }
 }
 
 /** Settings that turn off each filter of the repository. Undefined where one of them cannot be turned off. */
