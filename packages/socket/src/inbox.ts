@@ -15,7 +15,7 @@ interface InboxOwner {
    * Never throws and never rejects. The next frame waits for the returned promise; undefined means that the frame is
    * done.
    */
-  handle(frame: InboxEntry): Promise<void> | undefined;
+  dispatch(frame: InboxEntry): Promise<void> | undefined;
   /** Whether `frame` is handled while `current`, which came before it, still takes its time. */
   mayPass(frame: InboxEntry, current: InboxEntry): boolean;
   /** Pauses reading; frames that were read already can still arrive. */
@@ -103,7 +103,7 @@ export class Inbox {
 
   /** False: it goes on by itself when the frame has been handled. */
   #isDone(frame: InboxEntry): boolean {
-    const busy = this.#owner.handle(frame);
+    const busy = this.#owner.dispatch(frame);
     if (!busy) return true;
     this.#current = frame;
     void busy.then(() => {
@@ -126,7 +126,7 @@ export class Inbox {
       if (!next || !this.#owner.mayPass(next.frame, current)) return;
       this.#queue?.splice(at, 1);
       this.#taken(next.bytes);
-      const busy = this.#owner.handle(next.frame);
+      const busy = this.#owner.dispatch(next.frame);
       if (!busy) continue;
       this.#passing = busy.then(() => {
         this.#passing = undefined;

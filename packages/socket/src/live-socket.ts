@@ -173,7 +173,7 @@ export class LiveSocket implements Socket {
   }
 
   /** Called by the inbox. */
-  handle(frame: InboxEntry): Promise<void> | undefined {
+  dispatch(frame: InboxEntry): Promise<void> | undefined {
     try {
       if (frame.kind === 'ping') this.#pong(frame.payload);
       else if (frame.kind === 'long') return this.#handleLong(frame.bytes);
