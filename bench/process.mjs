@@ -112,7 +112,7 @@ export async function start(file, { env, execArgv = [], port: portIn }) {
     },
     /** After a garbage collection. Observed children only. */
     settledMemoryMB: () => ask('memory'),
-    /** Ends it by SIGTERM, after `patienceMs` by SIGKILL. Resolves with its exit code: null for a signal. */
+    /** Sends SIGTERM, and SIGKILL after `patienceMs`. Resolves with the exit code: null for a signal. */
     stop: async (patienceMs = stopTimeoutMs) => {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const gone = once(child, 'exit');

@@ -9,7 +9,7 @@ const dialects = {
 };
 let load;
 
-/** The clients of the soak, or those of one system. */
+/** The clients of the soak, or of one of the compared systems. */
 async function loadOf(system) {
   if (system.dialect === 'staying') return new (await import('./staying.mjs')).Staying(system);
   const { Dialect } = await dialects[system.dialect]();

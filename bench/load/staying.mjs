@@ -1,9 +1,9 @@
-// Clients that stay: sockets that connect again after every close, as daemons and apps do, and people whose turns go on through replacements
-// and restarts. Every request, delivery and event is timed, and every task is counted until it has an outcome.
+// Clients that stay: sockets that connect again after every close, as daemons and apps do, and people who continue their turns through
+// replacements and restarts. Every request, delivery and event is timed, and every task is counted until it has an outcome.
 //
 //   sockets({ role, first, count, window }) → opens silent sockets; resolves when all are accepted
 //   pairs({ count })                        → the first `count` people get a daemon and an app, and a session
-//   turns({ perSecond, ms })                → turns at a steady rate, whatever becomes of those before; resolves with `{ turns, … }`
+//   turns({ perSecond, ms })                → turns at a steady rate, also while earlier turns are late; resolves with `{ turns, … }`
 //   reconnects()                            → the closes, refusals and waits since the last call
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
@@ -167,7 +167,7 @@ export class Staying {
     pair.unsettled.delete(taskId);
   }
 
-  /** The state that a task ends in, by a frame or, where none arrives, by REST: `{ state, shownAt?, asked }`. */
+  /** The final state of a task, by a frame, or by REST after 5 s without a frame: `{ state, shownAt?, asked }`. */
   async #outcome(pair, taskId, startedAt) {
     const settled = (session) => {
       const { id, state } = session?.lastTask ?? {};
@@ -212,7 +212,7 @@ export class Staying {
     });
   }
 
-  /** A socket that is always there: `ready` resolves when it is accepted for the first time; `send(text)` drops what no socket can take. */
+  /** A socket that reconnects: `ready` resolves when the relay accepts it for the first time; `send(text)` drops the text without an open socket. */
   #stay(role, n, { running = () => [], onReady, onFrame, query = () => '' } = {}) {
     const { people, apps, daemons } = this.#system;
     const { token, deviceId, deviceToken } = people[n];
