@@ -206,7 +206,7 @@ export class Staying {
         response.on('end', () => resolve({ status: response.statusCode, body: parsed(Buffer.concat(chunks)) }));
       });
       sent.on('timeout', () => sent.destroy(new Error('no answer')));
-      // A connection that broke has the number 999, after those of HTTP.
+      // 999, which HTTP does not use, marks a broken connection.
       sent.on('error', (error) => resolve({ status: 999, body: { code: error.code ?? error.message } }));
       sent.end(text);
     });
