@@ -18,7 +18,8 @@ const fileWith = (name: string, d: string): IconComponent =>
     </>,
   );
 
-const FileDiffIcon = fileWith('file-diff', 'M9 10h6M12 13V7M9 17h6');
+export const FileDiffIcon = fileWith('file-diff', 'M9 10h6M12 13V7M9 17h6');
+export const FileText = fileWith('file-text', 'M10 9H8M16 13H8M16 17H8');
 const FilePlus = fileWith('file-plus', 'M9 15h6M12 18v-6');
 const FileMinus = fileWith('file-minus', 'M9 15h6');
 const FileOutput = fileWith('file-output', 'M8 15h7m-3-3 3 3-3 3');

@@ -8,7 +8,7 @@ import { fillComposer, messageOf, useComments } from '../changes/comments.ts';
 import { DiffPane } from '../changes/diff-pane.tsx';
 import { Browse, FilePane } from '../changes/file-pane.tsx';
 import { Head, Menu, Notes } from '../changes/head.tsx';
-import { ChevronUp, FileIcon, RefreshCw, iconOf } from '../changes/icons.tsx';
+import { ChevronUp, FileDiffIcon, FileIcon, FileText, RefreshCw, iconOf } from '../changes/icons.tsx';
 import { Counts, List, scopesInOrder } from '../changes/list.tsx';
 import { useChanges } from '../changes/use-changes.ts';
 import { useRooms } from '../rooms.ts';
@@ -162,9 +162,11 @@ function Shown({ session }: { session: Session }) {
                   {path}
                 </code>
                 <Counts added={files[at]?.added} removed={files[at]?.removed} />
-                <button type="button" className="small" onClick={() => setView(view === 'file' ? 'changes' : 'file')}>
-                  {view === 'file' ? words.changes.theDiff : words.changes.wholeFile}
-                </button>
+                <IconButton
+                  icon={view === 'file' ? FileDiffIcon : FileText}
+                  label={view === 'file' ? words.changes.theDiff : words.changes.wholeFile}
+                  onClick={() => setView(view === 'file' ? 'changes' : 'file')}
+                />
                 <IconButton
                   icon={ChevronUp}
                   label={words.changes.previous}
