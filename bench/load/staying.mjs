@@ -84,7 +84,7 @@ export class Staying {
   }
 
   async #pair(n) {
-    const pair = { n, tasks: new Map(), unsettled: new Map(), since: '' };
+    const pair = { n, tasks: new Map(), unsettled: new Map(), settled: new Map(), since: '' };
     pair.daemon = this.#stay('daemon', n, {
       running: () => [...pair.unsettled.keys()],
       // The relay recognises an outcome that it already has.
@@ -95,14 +95,17 @@ export class Staying {
       query: () => `?events=output&since=${encodeURIComponent(pair.since)}`,
       onFrame: (frame) => {
         if (frame.offset) pair.since = frame.offset;
-        pair.onFrame?.(frame);
+        if (frame.type !== 'session_update') return;
+        if (frame.previousId !== undefined) pair.onNamed(frame.session.id);
+        // The frame can arrive before the response to the request.
+        const { id, state } = settledTask(frame.session) ?? {};
+        if (id !== undefined) pair.settled.set(id, { state, shownAt: performance.now(), asked: false });
+        pair.onSettled?.();
       },
     });
     await Promise.all([pair.daemon.ready, pair.app.ready]);
     const { deviceId } = this.#system.people[n];
-    const named = new Promise((resolve) => {
-      pair.onFrame = (frame) => frame.previousId !== undefined && resolve(frame.session.id);
-    });
+    const named = new Promise((resolve) => (pair.onNamed = resolve));
     const { body } = await this.#ask(pair, 'POST', '/api/sessions', { deviceId, message: `Start ${n}` }, randomUUID());
     pair.task = body.taskId;
     pair.path = `/api/sessions/${encodeURIComponent(await named)}`;
@@ -169,22 +172,16 @@ export class Staying {
 
   /** The final state of a task, by a frame, or by REST after 5 s without a frame: `{ state, shownAt?, asked }`. */
   async #outcome(pair, taskId, startedAt) {
-    const settled = (session) => {
-      const { id, state } = session?.lastTask ?? {};
-      return id === taskId && !['later', 'queued', 'sent', 'running'].includes(state) ? state : undefined;
-    };
-    const shown = new Promise((resolve) => {
-      pair.onFrame = (frame) => {
-        const state = frame.type === 'session_update' ? settled(frame.session) : undefined;
-        if (state !== undefined) resolve({ state, shownAt: performance.now(), asked: false });
-      };
-    });
     while (performance.now() - startedAt < turnMs) {
-      const first = await Promise.race([shown, wait(askMs)]);
-      if (first) return first;
+      const until = performance.now() + askMs;
+      while (!pair.settled.has(taskId) && performance.now() < until)
+        await Promise.race([new Promise((resolve) => (pair.onSettled = resolve)), wait(until - performance.now())]);
+      const shown = pair.settled.get(taskId);
+      pair.settled.delete(taskId);
+      if (shown) return shown;
       const { status, body } = await this.#ask(pair, 'GET', '/api/sessions?limit=1');
-      const state = status === 200 ? settled(body.sessions[0]) : undefined;
-      if (state !== undefined) return { state, asked: true };
+      const found = status === 200 ? settledTask(body.sessions[0]) : undefined;
+      if (found?.id === taskId) return { state: found.state, asked: true };
     }
     return { state: 'none', asked: true };
   }
@@ -279,6 +276,11 @@ export class Staying {
     open();
     return one;
   }
+}
+
+/** The newest task of a session if it is over. */
+function settledTask({ lastTask } = {}) {
+  return ['later', 'queued', 'sent', 'running'].includes(lastTask?.state) ? undefined : lastTask;
 }
 
 const freshReconnects = () => ({ closes: {}, refused: {}, back: { daemon: [], app: [] } });
