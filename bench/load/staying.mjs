@@ -99,7 +99,8 @@ export class Staying {
         if (frame.previousId !== undefined) pair.onNamed(frame.session.id);
         // The frame can arrive before the response to the request.
         const { id, state } = settledTask(frame.session) ?? {};
-        if (id !== undefined) pair.settled.set(id, { state, shownAt: performance.now(), asked: false });
+        if (id !== undefined && !pair.settled.has(id))
+          pair.settled.set(id, { state, shownAt: performance.now(), asked: false });
         pair.onSettled?.();
       },
     });
@@ -107,7 +108,6 @@ export class Staying {
     const { deviceId } = this.#system.people[n];
     const named = new Promise((resolve) => (pair.onNamed = resolve));
     const { body } = await this.#ask(pair, 'POST', '/api/sessions', { deviceId, message: `Start ${n}` }, randomUUID());
-    pair.task = body.taskId;
     pair.path = `/api/sessions/${encodeURIComponent(await named)}`;
     await this.#outcome(pair, body.taskId, performance.now());
     return pair;
