@@ -340,7 +340,7 @@ describe('the queue of a session', () => {
       const { id, running, tasks } = await line('only this one', 'a');
       const cancelOnly = (taskId: string) =>
         scene.relay.call('cancelSession', { params: { id }, body: { which: 'running', taskId } });
-      expectRefusal(await cancelOnly(tasks[0]!), 'NO_RUNNING_TASK', 'This task');
+      expectRefusal(await cancelOnly(tasks[0]!), 'NO_RUNNING_TASK');
       // A queued task has its own route, and "all" accepts no taskId either.
       const all = { which: 'all', taskId: tasks[0]! } as const;
       expectRefusal(await scene.relay.call('cancelSession', { params: { id }, body: all }), 'NO_RUNNING_TASK');

@@ -182,9 +182,10 @@ export function filesReply(frame: FileAnswer): Reply | WithRest {
   const listed = fileCodes.find((name) => name === code);
   if (listed) {
     const { scopes } = fields as { scopes?: readonly string[] | null };
+    const more = scopes ? { scopes: scopes.slice(0, 16) } : {};
     // Here the machine decides, not the age of its daemon.
-    if (listed === 'NOT_SUPPORTED_BY_DEVICE') return detailed(listed, 'The machine does not share these files.');
-    return failure(listed, scopes ? { scopes: scopes.slice(0, 16) } : {});
+    if (listed === 'NOT_SUPPORTED_BY_DEVICE') return detailed(listed, 'The machine does not share these files.', more);
+    return failure(listed, more);
   }
   const isWhole = needed[type].every(
     (name) =>
