@@ -48,6 +48,17 @@ function rememberedScope(id: string): ChangeScope {
   return scopesInOrder.find((one) => one === kept) ?? 'uncommitted';
 }
 
+/** Switches between the changes of a file and the whole file. */
+function OtherView({ isFile, onView }: { isFile: boolean; onView: (view: 'changes' | 'file') => void }) {
+  return (
+    <IconButton
+      icon={isFile ? FileDiffIcon : FileText}
+      label={isFile ? words.changes.theDiff : words.changes.wholeFile}
+      onClick={() => onView(isFile ? 'changes' : 'file')}
+    />
+  );
+}
+
 function Shown({ session }: { session: Session }) {
   const { id } = session;
   const { client } = useRooms();
@@ -162,11 +173,7 @@ function Shown({ session }: { session: Session }) {
                   {path}
                 </code>
                 <Counts added={files[at]?.added} removed={files[at]?.removed} />
-                <IconButton
-                  icon={view === 'file' ? FileDiffIcon : FileText}
-                  label={view === 'file' ? words.changes.theDiff : words.changes.wholeFile}
-                  onClick={() => setView(view === 'file' ? 'changes' : 'file')}
-                />
+                <OtherView isFile={view === 'file'} onView={setView} />
                 <IconButton
                   icon={ChevronUp}
                   label={words.changes.previous}
