@@ -177,7 +177,7 @@ describeWith('chromium', 'images', () => {
     const message = person.page.getByLabel('Message', { exact: true });
     await message.fill('Look at this');
     await message.press('Enter');
-    await person.page.getByRole('alert').filter({ hasText: 'One of the images isn’t valid' }).waitFor();
+    await person.page.getByRole('alert').filter({ hasText: 'An image is not valid' }).waitFor();
     expect(await message.inputValue()).toBe('Look at this');
     expect(await shown().count()).toBe(1);
     person.complaints.splice(0);
