@@ -165,7 +165,7 @@ describeWith('chromium', 'devices', () => {
     const asked = await askForCode(hasty.url);
     while ((await poll(hasty.url, asked)).body.error !== 'expired_token');
     await owner.goto(asked.link);
-    await owner.page.getByRole('alert').getByText('start again in the terminal if it has expired').waitFor();
+    await owner.page.getByRole('alert').getByText('start again on the machine').waitFor();
     await owner.context.close();
     await hasty.end();
   });
