@@ -27,7 +27,7 @@ const prices = {
 
 /**
  * Processor time, µs, by where it is spent. Frames travel alone, which is dearer than in batches: at these rates they nearly always do.
- * A turn's PostgreSQL time is from the last 14 minutes of the hour of the soak, without the rest of its 10,574 daemons.
+ * A turn's PostgreSQL time is from the last 14 minutes of the hour of the soak, less the figure for its 10,574 silent daemons.
  * Statements without their own figure take 140 µs.
  */
 export const costs = {

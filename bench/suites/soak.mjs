@@ -28,6 +28,8 @@ const redisRestartsIn = 5;
 /** From here on nothing happens but turns. */
 const quietFrom = 6;
 const leaveMs = 180_000;
+/** A new instance gets requests within this time. */
+const serveMs = 60_000;
 const roles = ['api', 'gateway'];
 
 export async function soak({ progress, share }) {
@@ -231,7 +233,12 @@ async function startSite(people) {
           for (let n = 0; n < 2; n += 1) {
             const free = ports[role].find((port) => running[role].every((child) => child.port !== port));
             const child = await launch(role, free);
-            for (const edge of edges) while (!(await edge.sends(free))) await wait(200);
+            const until = performance.now() + serveMs;
+            for (const edge of edges)
+              while (!(await edge.sends(free))) {
+                if (performance.now() > until) throw new Error(`HAProxy sends nothing to the new ${role}`);
+                await wait(200);
+              }
             const [old] = running[role].splice(n, 1, child);
             const startedAt = performance.now();
             const code = await old.stop(leaveMs);

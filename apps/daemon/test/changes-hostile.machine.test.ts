@@ -153,10 +153,6 @@ describe('a hostile repository', () => {
         writeFileSync(join(top, '.git/config.worktree'), text);
       },
     ],
-    [
-      'in a large configuration',
-      (text, top) => appendFileSync(join(top, '.git/config'), `${text}${`# ${'x'.repeat(998)}\n`.repeat(1100)}`),
-    ],
   ])('runs no filter that is %s', async (_place, configure) => {
     const { git, write, top } = scene;
     write('.gitattributes', '*.txt filter=evil\n');

@@ -6,7 +6,10 @@ type Facts = Pick<Failure, 'scopes' | 'received'>;
 
 /** A failure with the sentence of its code. */
 export const failure = (code: ErrorCode, more: Facts = {}): Failure => ({
-  ...{ v: 1, kind: 'failure', code, error: sentenceOf(code) },
+  v: 1,
+  kind: 'failure',
+  code,
+  error: sentenceOf(code),
   ...more,
 });
 
