@@ -291,6 +291,8 @@ describeWith('chromium', 'notifications', () => {
     await person.click('Change password');
     const second = await another(first!);
     expect(second).toMatchObject({ delaySeconds: 300 });
+    // The page stores the id after the answer; a page that leaves before has no address to renew.
+    await person.page.waitForFunction(`localStorage.getItem('relay.push') === '${second.id}'`);
     await person.page.evaluate(`localStorage.setItem('test.moved', '/elsewhere')`);
     await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`);
     expect(await another(second)).toMatchObject({ delaySeconds: 300 });
