@@ -49,7 +49,7 @@ export * from './rest/inbox.ts';
 export * from './rest/settings.ts';
 export { spendingLimits, type UsageDay } from './rest/usage.ts';
 export { searchLimits } from './rest/search.ts';
-export { changeLimits, changeScopes, type Change, type ChangeScope } from './rest/changes.ts';
+export { changeLimits, type Change, type ChangeScope } from './rest/changes.ts';
 export { type FileState, type SendFile, fileLimits } from './rest/uploads.ts';
 export * from './routes/account.ts';
 export * from './routes/account-export.ts';

@@ -26,7 +26,7 @@ export const linkTo = (heading: string): string => `[${heading}](#${anchor(headi
 const shownValues = 12;
 
 /** `string`, `integer or null`, `"start" | "resume"`, `Message[]` with a link. */
-export function typeOf(schema: TSchema): string {
+function typeOf(schema: TSchema): string {
   const { type } = schema as { type?: string | string[] };
   if (Array.isArray(type)) {
     const [main, ...others] = type;

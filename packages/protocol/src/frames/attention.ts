@@ -8,7 +8,7 @@ import { operationList, version } from '../transcript/index.ts';
 /** On every frame to a client that connected with `since`: the client sends the newest one as `since` after a reconnect. */
 const offset = maybe(line('Position in the history of the user; only for clients that sent `since`'));
 
-export const SessionUpdate = frame(
+const SessionUpdate = frame(
   'session_update',
   'A session changed. The frame contains the whole session, never a patch.',
   {
@@ -40,7 +40,7 @@ const TaskOutput = frame('task_output', 'Verbose output; only for sockets that r
   offset,
 });
 
-export const TranscriptFrame = frame(
+const TranscriptFrame = frame(
   'transcript',
   'The transcript of a session changed; only for sockets that requested it with `?events=transcript`. Apply the frame if your version is `v - 1` and drop it if you already have `v`; otherwise load the changes with `changed`. The history does not keep this frame.',
   {

@@ -51,7 +51,7 @@ import {
 const when = (description: string) => opaque(`${description} (ISO 8601)`, limits.timeCharacters);
 const path = (description: string) => opaque(description, limits.pathCharacters);
 
-export const Status = frame('status', 'The running tasks. First frame of a connection, and sent after every change.', {
+const Status = frame('status', 'The running tasks. First frame of a connection, and sent after every change.', {
   running_tasks: list(text('task_id', { maxLength: limits.idCharacters }), 'Ids of running tasks', {
     maxItems: limits.runningTasks,
   }),
@@ -242,7 +242,7 @@ const transcript = {
  * Exactly these members in this order, so that the relay forwards the text from `"v":` unchanged. It checks these members and
  * nothing inside `ops`.
  */
-export const Transcript = Type.Object(
+const Transcript = Type.Object(
   {
     type: Type.Literal('event'),
     event_type: Type.Literal('TRANSCRIPT'),
@@ -260,7 +260,7 @@ export const Transcript = Type.Object(
   },
 );
 
-export const Option = record('Option', 'A choice offered by WAIT_FOR_USER.', {
+const Option = record('Option', 'A choice offered by WAIT_FOR_USER.', {
   label: text('Text of the choice', { maxLength: limits.promptOptionCharacters }),
 });
 

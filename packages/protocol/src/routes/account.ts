@@ -5,7 +5,7 @@ import { type Static, Type, count, id, limits, line, list, maybe, record, text, 
 import { body, exampleOf } from './body.ts';
 import type { Rows } from './route.ts';
 
-export const Ticket = body(
+const Ticket = body(
   record('Ticket', 'A single-use credential for `/ws/attention?ticket=`.', {
     ticket: line('Secret'),
     expiresIn: count('Seconds'),
@@ -18,7 +18,7 @@ export const Ticket = body(
   { ticket: story.ticket, expiresIn: 30, offset: 'm8x2k1-17' },
 );
 
-export const Me = body(
+const Me = body(
   record('Me', 'The caller.', {
     id: id('User id'),
     email: maybe(line('E-mail address, if the issuer provides it')),
@@ -35,7 +35,7 @@ export const Me = body(
 
 export const deleteConfirmation = 'delete my account';
 
-export const DeleteAccount = body(
+const DeleteAccount = body(
   record('DeleteAccount', 'Confirmation of the person.', {
     confirm: Type.Literal(deleteConfirmation, { description: 'The phrase that the person must type' }),
   }),
@@ -98,7 +98,7 @@ export const AuditPage = body(
   },
 );
 
-export const AuditQuery = Type.Object({
+const AuditQuery = Type.Object({
   limit: maybe(Type.Integer({ description: 'Page size; 50 if absent', minimum: 1, maximum: limits.sessionsPage })),
   cursor: maybe(text('`nextCursor` of the previous page', { maxLength: 512 })),
 });

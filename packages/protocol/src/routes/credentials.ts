@@ -28,7 +28,7 @@ const token = {
   expiresAt: time('Expiry, unless a client uses it before'),
 };
 
-export const CreateAcpToken = body(
+const CreateAcpToken = body(
   record('CreateAcpToken', 'Create a token for an ACP client.', {
     deviceId: id('The device that it gives access to'),
     name: maybe(text('Name of its client', { maxLength: limits.nameCharacters })),
@@ -55,7 +55,7 @@ export const CreatedAcpToken = body(
   { ...exampleOf(AcpToken), url: `wss://relay.example.com/acp/${story.deviceId}`, token: story.acpToken },
 );
 
-export const AcpTokenList = body(
+const AcpTokenList = body(
   record('AcpTokenList', 'Valid tokens of ACP clients.', {
     tokens: list(AcpToken, 'Newest first', { maxItems: maxAcpTokens }),
   }),
@@ -116,14 +116,13 @@ export const CreatedDeviceKey = body(
   { ...exampleOf(DeviceKey), used: 0, key: story.deviceKey },
 );
 
-export const DeviceKeyList = body(
+const DeviceKeyList = body(
   record('DeviceKeyList', 'Registration keys that have not expired, including used-up keys.', {
     keys: list(DeviceKey, 'Newest first', { maxItems: maxDeviceKeys }),
   }),
   { keys: [exampleOf(DeviceKey)] },
 );
 
-export type CreateAcpToken = Static<typeof CreateAcpToken>;
 export type AcpToken = Static<typeof AcpToken>;
 export type CreatedAcpToken = Static<typeof CreatedAcpToken>;
 export type CreateDeviceKey = Static<typeof CreateDeviceKey>;

@@ -23,7 +23,7 @@ const deliveryStates = [
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** Why a delivery waits longer than for its turn. */
-export const holds = ['reading', 'quiet_hours', 'storm', 'delay', 'group'] as const;
+const holds = ['reading', 'quiet_hours', 'storm', 'delay', 'group'] as const;
 export type Hold = (typeof holds)[number];
 
 export const Delivery = body(

@@ -32,7 +32,7 @@ export const DeskState = body(
   },
 );
 
-export const ReleaseSession = body(
+const ReleaseSession = body(
   record('ReleaseSession', 'How to release the session; optional.', {
     stopTurn: maybe(flag('Even while the program works or waits for a person')),
   }),
@@ -50,7 +50,6 @@ const deskErrors = [
 
 export type ReleasedSession = Static<typeof ReleasedSession>;
 export type DeskState = Static<typeof DeskState>;
-export type ReleaseSession = Static<typeof ReleaseSession>;
 
 export const deskRoutes = {
   releaseSession: {

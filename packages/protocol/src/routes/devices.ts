@@ -101,14 +101,14 @@ export const Device = body(
   },
 );
 
-export const DeviceList = body(
+const DeviceList = body(
   record('DeviceList', 'Devices of the user.', {
     devices: list(Device, 'Devices', { maxItems: limits.devices }),
   }),
   { devices: [exampleOf(Device)] },
 );
 
-export const UpdateDevice = body(
+const UpdateDevice = body(
   record('UpdateDevice', 'Rename a device.', {
     name: text('New display name', { minLength: 1, maxLength: limits.nameCharacters }),
   }),
@@ -196,7 +196,7 @@ export const SearchHits = body(
   { hits: [{ sessionId: story.sessionId, title: story.title, ...story.hit }] },
 );
 
-export const SearchQuery = Type.Object({ q: searchQuery });
+const SearchQuery = Type.Object({ q: searchQuery });
 
 export const DeviceUsage = body(
   record('DeviceUsage', 'Usage figures of a device, from its daemon.', {
@@ -237,7 +237,6 @@ export type Device = Static<typeof Device>;
 export type DevicePing = Static<typeof DevicePing>;
 export type ConnectionList = Static<typeof ConnectionList>;
 export type DeviceConflict = Static<typeof DeviceConflict>;
-export type UpdateDevice = Static<typeof UpdateDevice>;
 export type ChangeContinue = Static<typeof ChangeContinue>;
 export type BrowsedFolder = Static<typeof BrowsedFolder>;
 export type FolderList = Static<typeof FolderList>;

@@ -29,14 +29,14 @@ export const AckItems = body(
   { kind: 'finished', upToVersion: 42 },
 );
 
-export const SnoozeItem = body(
+const SnoozeItem = body(
   record('SnoozeItem', 'When to show the item again.', {
     until: time('At most 30 days from now'),
   }),
   { until: '2026-03-14T18:00:00.000Z' },
 );
 
-export const InboxQuery = Type.Object({
+const InboxQuery = Type.Object({
   limit: maybe(Type.Integer({ description: 'Page size', minimum: 1, maximum: inboxLimits.page })),
   cursor: maybe(text('`nextCursor` of the previous page', { maxLength: 512 })),
   kind: maybe(oneOf(inboxKinds, 'Only items of this kind')),

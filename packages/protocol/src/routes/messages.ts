@@ -136,7 +136,7 @@ export const PromptRefusal = body(
   },
 );
 
-export const GiveAnswer = body(
+const GiveAnswer = body(
   record('GiveAnswer', 'The rest of an answer; its token contains the question and the option.', {
     text: maybe(text('The text, with a token for a text answer', { minLength: 1, maxLength: limits.messageBytes })),
   }),

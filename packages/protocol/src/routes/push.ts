@@ -161,7 +161,7 @@ export const Subscription = body(
   },
 );
 
-export const AddedSubscription = body(
+const AddedSubscription = body(
   record('AddedSubscription', 'The address, with the secret that is shown only once.', {
     subscription: Subscription,
     secret: maybe(line('`webhook`: the secret that signs requests (Standard Webhooks, `whsec_…`). Shown only once')),
@@ -169,21 +169,21 @@ export const AddedSubscription = body(
   { subscription: exampleOf(Subscription) },
 );
 
-export const SubscriptionList = body(
+const SubscriptionList = body(
   record('SubscriptionList', 'The addresses of the person, oldest first.', {
     subscriptions: list(Subscription, 'Addresses', { maxItems: maxSubscriptions }),
   }),
   { subscriptions: [exampleOf(Subscription)] },
 );
 
-export const TestStarted = body(
+const TestStarted = body(
   record('TestStarted', 'The relay sent a test.', {
     deliveryId: id('Its delivery id: poll this delivery for the result'),
   }),
   { deliveryId: exampleOf(Delivery).id },
 );
 
-export const RotatedSecret = body(
+const RotatedSecret = body(
   record('RotatedSecret', 'The new secret of a webhook. The relay signs with the previous secret too for 24 hours.', {
     secret: line('`whsec_…`, shown only once'),
   }),

@@ -60,7 +60,7 @@ export const DeviceCode = body(
   },
 );
 
-export const PollCode = body(
+const PollCode = body(
   Type.Object(
     { device_code: maybe(line('`device_code` of the first answer')), deviceCode: maybe(line('= device_code')) },
     { title: 'PollCode', description: 'Poll for the credential. Either spelling.' },
@@ -68,7 +68,7 @@ export const PollCode = body(
   { device_code: story.deviceCode },
 );
 
-export const DeviceCredential = body(
+const DeviceCredential = body(
   record('DeviceCredential', 'The credential of the device, in every spelling that daemons read. Shown only once.', {
     device_id: id('Device id'),
     refresh_token: line('Bearer token for `/ws/daemon`'),
@@ -114,7 +114,7 @@ export const CodeDetail = body(
   },
 );
 
-export const CodeApproved = body(
+const CodeApproved = body(
   record('CodeApproved', 'The device was approved and can fetch its credential.', {
     deviceId: id('Its device id'),
     approved: Type.Literal(true),
@@ -122,7 +122,7 @@ export const CodeApproved = body(
   { deviceId: story.deviceId, approved: true },
 );
 
-export const CodeDenied = body(record('CodeDenied', 'The device was denied.', { approved: Type.Literal(false) }), {
+const CodeDenied = body(record('CodeDenied', 'The device was denied.', { approved: Type.Literal(false) }), {
   approved: false,
 });
 
@@ -136,7 +136,6 @@ export const PollErrorResponse = body(
 );
 
 export type RequestCode = Static<typeof RequestCode>;
-export type PollCode = Static<typeof PollCode>;
 export type DeviceCode = Static<typeof DeviceCode>;
 export type CodeDetail = Static<typeof CodeDetail>;
 

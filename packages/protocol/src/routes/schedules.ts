@@ -105,7 +105,7 @@ const chosen = {
 
 const next = list(time('A time'), 'Its next three times, as the relay computes them', { maxItems: 3 });
 
-export const ScheduleRule = Type.Object({ cron, zone });
+const ScheduleRule = Type.Object({ cron, zone });
 
 export const ScheduleTimes = body(record('ScheduleTimes', 'When a rule runs next.', { next }), {
   next: ['2026-03-16T08:00:00.000Z', '2026-03-17T08:00:00.000Z', '2026-03-18T08:00:00.000Z'],

@@ -14,13 +14,13 @@ export const SettingChange = body(
   { id: 'mode', value: 'code', keep: true, on: 'iPhone' },
 );
 
-export const SettingsQuery = Type.Object({
+const SettingsQuery = Type.Object({
   known: maybe(
     Type.Literal('1', { description: 'Only values that the daemon already knows; starts no process of the agent' }),
   ),
 });
 
-export const AgentSettingsQuery = Type.Object({
+const AgentSettingsQuery = Type.Object({
   agentType: DefaultChange.properties.agentType,
   projectPath: maybe(text('The folder of the session', { maxLength: limits.pathCharacters })),
 });

@@ -3,7 +3,7 @@ import { Type, line, list, maybe, oneOf, record } from '../schema.ts';
 import { body } from './body.ts';
 import type { Rows } from './route.ts';
 
-export const Health = body(
+const Health = body(
   record('Health', 'The process is alive.', {
     status: Type.Literal('ok'),
     version: line('Like 1.0.0'),
@@ -16,7 +16,7 @@ export const Health = body(
   { status: 'ok', version: '1.0.0', capabilities: ['transcript', 'prompts', 'settings', 'controls'] },
 );
 
-export const Readiness = body(
+const Readiness = body(
   record('Readiness', 'Whether this instance accepts work.', {
     status: oneOf(
       ['ok', 'degraded', 'unavailable', 'draining'],

@@ -45,7 +45,7 @@ export const WatchRequest = body(
   { sessionId: story.sessionId },
 );
 
-export const WatchState = body(
+const WatchState = body(
   record('WatchState', 'Whether the session is watched now.', {
     sessionId: sessionId('Canonical session id'),
     watched: flag('Yes or no'),

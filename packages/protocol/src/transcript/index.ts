@@ -19,4 +19,4 @@ export {
   promptKinds,
   word,
 } from './question.ts';
-export { TextReason, type TextReasonCode, textReasons } from './text-reason.ts';
+export { TextReason, type TextReasonCode } from './text-reason.ts';

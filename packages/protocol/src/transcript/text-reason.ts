@@ -2,7 +2,7 @@
 import { type Static, limits, maybe, record, text } from '../schema.ts';
 import { word } from './question.ts';
 
-export const textReasons = [
+const textReasons = [
   'cap_stopped',
   'held_kept',
   'held_cannot_close',
