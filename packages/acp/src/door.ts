@@ -29,7 +29,7 @@ import { acpIdOf, sessionIdOf } from './session-ids.ts';
 import { steeringOf } from './steering.ts';
 import { newUlid, timeOf } from './ulid.ts';
 
-export interface DoorOptions {
+interface DoorOptions {
   client: Relay;
   device: Device;
   /** The folder on the device for every session. Absent: the folder of the client, mapped by `mappings`. */

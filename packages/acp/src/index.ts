@@ -1,11 +1,11 @@
 /** The relay as an agent of the Agent Client Protocol: the part that every transport shares. */
 export { type Budget, createBudget, hasRoomFor } from './budget.ts';
-export { type DoorOptions, serveAcp } from './door.ts';
+export { serveAcp } from './door.ts';
 export { errorOf } from './errors.ts';
 export { type Device, deviceFor } from './host.ts';
 export { type Mapping, type Paths, pathsOf } from './paths.ts';
 export { type Instruction, instructionOf } from './prompt.ts';
-export { type Asking, type AskOptions, askingOf } from './questions.ts';
+export { type AskOptions, askingOf } from './questions.ts';
 export type { Relay } from './relay.ts';
 export { type Place, acpIdOf, sessionIdOf } from './session-ids.ts';
 export { type Choices, choicesOf } from './settings.ts';

@@ -29,7 +29,7 @@ export interface AskOptions {
 }
 
 /** `elsewhere`: this client cannot show it; a page or a phone can. */
-export type Asking =
+type Asking =
   | {
       how: 'permission';
       request: RequestPermissionRequest;

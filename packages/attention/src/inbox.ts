@@ -6,7 +6,7 @@ import { type InboxCounts, type InboxItem, encodeUserFrame, inboxLimits } from '
 import type { UserChannel } from './publisher.ts';
 
 /** Head, counts and changes since `published`. */
-export interface InboxNews {
+interface InboxNews {
   version: number;
   published: number;
   counts: InboxCounts;

@@ -1,7 +1,7 @@
 /** The stream's interface of a WebSocket, and its implementation on the browsers' standard interface. */
 import { ClosedError, type ClientError, NetworkError } from './errors.ts';
 
-export interface Socket {
+interface Socket {
   send(text: string): void;
   /** `onEnd` follows within a second. */
   close(): void;

@@ -4,7 +4,7 @@ import type { FinalEvent } from './journal.ts';
 
 type PromptOpenEvent = DaemonEvent<'PROMPT_OPEN'>;
 
-export interface PromptSender {
+interface PromptSender {
   /** Sends a question, also if the relay has received it before. */
   repeat: (event: PromptOpenEvent) => void;
   /** After `status`: sends the questions that the relay has not received. */

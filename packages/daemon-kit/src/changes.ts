@@ -47,7 +47,7 @@ const reusedMs = 1000;
 
 type Sessions = Pick<Store, 'session' | 'everything' | 'created'>;
 
-export const placeOf = (store: Sessions, sessionId: string): SessionPlace | undefined => {
+const placeOf = (store: Sessions, sessionId: string): SessionPlace | undefined => {
   const session = store.session(sessionId);
   return (
     session && {

@@ -15,7 +15,7 @@ interface OutputStream {
 }
 
 /** Pending text: of more than 64 KiB the last part, preceded by a note about the omitted part. */
-export interface PendingText {
+interface PendingText {
   add(text: string): void;
   /** Returns all of it, and is empty afterwards. */
   take(): string;

@@ -12,7 +12,7 @@ import type { TaskRoom } from './task-finish.ts';
 
 type Steered = DaemonEvent<'STEERED'>;
 
-export interface Steers {
+interface Steers {
   steer: (frame: ToDaemon<'task_steer'>) => void;
   /** Ids of the messages whose turns still run. */
   ids: () => string[];

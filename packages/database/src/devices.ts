@@ -73,7 +73,7 @@ export async function renameDevice(
   return count === 0 ? undefined : findDevice(db, ownerId, deviceId);
 }
 
-export interface DeviceCredential {
+interface DeviceCredential {
   tokenHash: string;
   ownerId: string;
   agentType: string;

@@ -5,7 +5,7 @@ import { open } from './task-states.ts';
 import type { Db } from './transaction.ts';
 
 /** The thing that an operator asked for. A request can have entries in the audit, which name its person and target. */
-export interface FoundSubject {
+interface FoundSubject {
   kind: 'person' | 'session' | 'task' | 'device';
   id: string;
   ownerId: string;

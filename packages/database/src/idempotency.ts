@@ -2,7 +2,7 @@
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-export interface Replay {
+interface Replay {
   bodyHash: string;
   status: number;
   response: unknown;

@@ -181,7 +181,7 @@ function fromJson(item: unknown): ItemRow {
   };
 }
 
-export interface InboxChanges extends InboxState {
+interface InboxChanges extends InboxState {
   /** The newest version that apps were sent. */
   published: number;
   changed: InboxItem[];

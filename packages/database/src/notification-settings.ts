@@ -8,7 +8,7 @@ import {
 } from '@relay/protocol';
 import type { Db } from './transaction.ts';
 
-export interface NotificationChoices {
+interface NotificationChoices {
   /** Only the person's own choices, not the defaults. */
   causes: CauseLevels;
   quietHours: QuietHours | null;

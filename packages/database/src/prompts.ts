@@ -66,7 +66,7 @@ export async function readPrompt(db: Db, key: string, uuid: string): Promise<Pro
   };
 }
 
-export interface NewPrompt {
+interface NewPrompt {
   prompt: NamedPrompt;
   /** The task that the question completes; absent for a question beside a running task. */
   taskId?: string;

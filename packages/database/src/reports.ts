@@ -28,7 +28,7 @@ export interface SessionFacts {
 const batchSize = 500;
 
 /** How reported facts are applied. */
-export interface Reading {
+interface Reading {
   /** Also creates rows for sessions not seen before: a report, not the activity of one session. */
   discover: boolean;
   /** The minimum by which the daemon's clock is ahead of ours. */

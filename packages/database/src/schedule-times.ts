@@ -3,7 +3,7 @@
  * that the clock skips is the first minute after the gap, and a time that comes twice is its first coming. Pure.
  */
 
-export interface Rule {
+interface Rule {
   cron: string;
   zone: string;
 }

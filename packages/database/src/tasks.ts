@@ -14,7 +14,7 @@ import { callOf } from './turn-functions.ts';
 import { newUlid } from './ulids.ts';
 import { firstWordsOf } from './unnamed.ts';
 
-export interface NewSession {
+interface NewSession {
   ownerId: string;
   deviceId: string;
   agentType: string;

@@ -7,7 +7,7 @@ import { request as secureRequest } from 'node:https';
 import { proxyAgentFor } from '@relay/protocol/proxy';
 import { Failure, reasonOf, systemCode } from './failure.ts';
 
-export interface HttpExchange {
+interface HttpExchange {
   method?: string;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | Uint8Array | undefined;

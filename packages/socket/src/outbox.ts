@@ -5,7 +5,7 @@
 import type { SocketLimits } from './limits.ts';
 
 /** Where frames go: `taken` is called when the operating system has taken all of the frame. */
-export interface Line {
+interface Line {
   write(text: string, taken: () => void): void;
   /** Bytes that were written and not read yet. */
   readonly bufferedBytes: number;

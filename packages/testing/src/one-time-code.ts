@@ -20,7 +20,7 @@ export function oneTimeCode(uriOrSecret: string, steps = 0): string {
   return String((mac.readUInt32BE(mac.at(-1)! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
-export interface SecondFactor {
+interface SecondFactor {
   uri: string;
   /** The code that turned it on. */
   usedCode: string;

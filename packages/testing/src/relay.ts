@@ -42,7 +42,7 @@ export interface RelayOptions {
   announce?: (line: string) => void;
 }
 
-export interface Door {
+interface Door {
   readonly url: string;
   readonly backplane: Backplane;
   readonly metrics: Metrics;
