@@ -13,7 +13,7 @@ type Serving = Omit<Parameters<typeof serveAcp>[1], 'client' | 'onStray' | 'budg
 /** Answers to requests that were never sent. A client that repeats one after a reconnect sends a few. */
 const mostStrays = 32;
 
-export interface AcpOptions {
+interface AcpOptions {
   principal: UserPrincipal;
   /** The token of an ACP client, if it came with one. */
   tokenId: string | undefined;

@@ -105,7 +105,7 @@ const tooManyDevices = ({ config }: Operations) =>
     `You have ${config.devicesPerUser} devices, which is the limit. Remove one, then approve this one again.`,
   );
 
-export type PollAnswer =
+type PollAnswer =
   | { kind: 'granted'; deviceId: string; refreshToken: string }
   | { kind: 'refused'; error: PollError; /** At the pace of a live code */ legal: boolean };
 

@@ -50,7 +50,7 @@ export interface HandlerCall<N extends RouteName = RouteName> {
 }
 
 /** Status and body; a handler can set further headers on the response itself. */
-export type HandlerAnswer<N extends RouteName = RouteName> = (
+type HandlerAnswer<N extends RouteName = RouteName> = (
   RouteSuccess<N> | RouteRefusal<N> | Streamed<N> | Forwarded<N>
 ) & {
   /** On a route that counts misuse: this was legal use and costs nothing. */

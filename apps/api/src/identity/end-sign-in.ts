@@ -29,7 +29,7 @@ const memoryMs = 11 * 60_000;
 type Ended = { subject: string; client?: string } | { login: string };
 
 /** Makes every instance refuse outstanding tokens and close its sockets. Never rejects. */
-export async function announce(deps: IdentityDeps, ended: Ended): Promise<void> {
+async function announce(deps: IdentityDeps, ended: Ended): Promise<void> {
   await deps.backplane
     .publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...ended }))
     .catch((error: unknown) =>

@@ -47,7 +47,7 @@ interface OutboxDeps {
   transports: readonly Transport[];
 }
 
-export interface Outbox {
+interface Outbox {
   /** Looks for notifications at once. False when so many are in delivery that it takes no more now. */
   wake(): boolean;
   /** Resolves when nothing is under way; deliveries that a transport has not finished are left to other instances. */

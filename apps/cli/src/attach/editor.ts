@@ -1,6 +1,6 @@
 /** The input line: turns keyboard bytes into a text with a cursor, and into keys with a meaning. Pure. */
 
-export type Key =
+type Key =
   | { kind: 'enter' }
   | { kind: 'interrupt' }
   | { kind: 'leave' }

@@ -6,7 +6,7 @@ import type { Paint, Style } from '../show/style.ts';
 import { fitted, oneLine, plain, widthOf } from '../show/text.ts';
 import type { Footer } from './screen.ts';
 
-export interface FooterState {
+interface FooterState {
   session: Session | undefined;
   /** Milliseconds until the next attempt to connect. */
   lostForMs: number | undefined;

@@ -11,7 +11,7 @@ import { type Profile, changingProfiles, profileOf, renewProfile } from '../prof
 import { renew, signInAgain } from './renew.ts';
 import { expiryOf } from './token-text.ts';
 
-export interface Grant {
+interface Grant {
   token: string;
   /** Milliseconds since the epoch; undefined if the token has no expiry. */
   expiresAt: number | undefined;

@@ -17,7 +17,7 @@ export class GitFailure extends Error {
   }
 }
 
-export interface RunOptions {
+interface RunOptions {
   timeMs: number;
   maxBytes?: number;
   /** Written to its standard input. */

@@ -100,7 +100,7 @@ export async function piece(handle: FileHandle, offset: number, length: number):
   return buffer.subarray(0, at);
 }
 
-export interface FolderEntry {
+interface FolderEntry {
   name: string;
   kind: 'folder' | 'file' | 'link';
   bytes?: number;

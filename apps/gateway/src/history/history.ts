@@ -9,7 +9,7 @@ import { repeats } from '../sessions/pages.ts';
 import { type DaemonAnswer, type DaemonQuestion, patienceOf, questionFrame, replyOf, sharedKey } from './questions.ts';
 import type { Requests, Waiter } from '../connection/requests.ts';
 
-export type DaemonPage = Extract<Reply, { kind: 'page' }>;
+type DaemonPage = Extract<Reply, { kind: 'page' }>;
 
 export interface History {
   /** Asks the daemon. False when it cannot be asked this, or the frame could not be written. */

@@ -12,7 +12,7 @@ import type { TaskEntry } from '../connection/open-tasks.ts';
 import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
 type ConversationEvent = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
-export type OutputEvent = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
+type OutputEvent = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
 export type OutcomeEvent = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 
 export const isEnding = (event: DaemonEvent): event is OutcomeEvent =>

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react';
 import type { Device, Session } from '@relay/protocol';
 
-export interface SharedLists {
+interface SharedLists {
   sessions: readonly Session[];
   devices: readonly Device[];
 }

@@ -13,7 +13,7 @@ export const searchCharacters = 200;
 /** A search is sent after a pause. */
 const restMs = 120;
 
-export interface SearchState {
+interface SearchState {
   /** Trimmed; empty while no search is active. */
   words: string;
   kind: 'off' | 'searching' | 'found' | 'failed';

@@ -8,7 +8,7 @@ const beganPx = 14;
 /** The edges belong to the browser: back and forward. */
 const edgePx = 24;
 
-export type Side = 'right' | 'left';
+type Side = 'right' | 'left';
 
 /** Handlers of the `li`; `data-swipe` holds the visible side for the style, and `data-enough` that a release would act. */
 export function useSwipe(onSwipe: (side: Side) => void) {

@@ -24,7 +24,7 @@ export function settled(before: readonly LogItem[], now: readonly LogItem[], tex
   return isSame ? before : items;
 }
 
-export interface ItemSource {
+interface ItemSource {
   session: Session;
   messages: readonly Message[];
   /** Undefined: the messages are the daemon's own items, and complete. */

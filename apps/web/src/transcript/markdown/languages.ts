@@ -28,7 +28,7 @@ const byName = new Map(
   Object.entries(table).flatMap(([key, [name, ...also]]) => [key, ...also].map((one) => [one, { key, name }] as const)),
 );
 
-export interface CodeLanguage {
+interface CodeLanguage {
   /** The name for people; an unknown language as written. */
   name: string;
   /** The grammar's key; empty without a grammar. */
