@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RelayError } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { networkOfRequest } from './address.ts';
 import type { Answering } from './asking.ts';
 import type { LateRefusals } from './late-refusals.ts';
 import { type LimitState, type Limiter, createSharedLimiters } from './shared-limiter.ts';
@@ -141,6 +143,18 @@ function createHolds(): RateLimits['holdPiece'] {
       else held.set(who, left);
     };
   };
+}
+
+const publicDocuments =
+  /^\/(?:auth\/(?:jwks|relay\/register)|\.well-known(?:\/.*)?|install\.sh|relay-daemon\.tgz)\/?$/i;
+
+/** Documents that need no credential: all of them count in one bucket for each address (rules, 6.10). Mount it before their routes. */
+export function limitPublicDocuments(app: Express, rateLimits: RateLimits): void {
+  app.use(async (request: Request, response: Response, next: NextFunction) => {
+    if (publicDocuments.test(request.path))
+      await rateLimits.request(response, `documents:${networkOfRequest(request)}`);
+    next();
+  });
 }
 
 /** Interface for the sign-in library: whether a request passes, and if not, after how many seconds. */

@@ -1,4 +1,5 @@
 /** The tools of agents: arguments → the operation of the REST route → the parts of its answer that a model needs. */
+import type { UserPrincipal } from '@relay/auth';
 import { agentDepthOf, findReplay, listDevices } from '@relay/database';
 import {
   type AgentTool,
@@ -13,10 +14,12 @@ import {
   cutText,
   validator,
 } from '@relay/protocol';
+import type { Request, Response } from 'express';
 import type { Operations } from '../deps.ts';
 import { type AuditNote, audited } from '../http/audit.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { isRelayFault, toRelayError } from '../http/errors.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
 import type { AgentTurn } from '../sessions/agent-turn.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
@@ -26,10 +29,19 @@ import { listPage } from '../sessions/list-sessions.ts';
 import { readFiles } from '../sessions/read-files.ts';
 import { readMessages } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
-import type { Caller } from './caller.ts';
 import type { ToolResult } from './protocol.ts';
 import { reachesAll, refuseOwnSession, requireReach, signInOf } from './rights.ts';
 import type { TurnView, Waits } from './wait.ts';
+
+/** The request that a tool is called with, its limits counted and its credential checked. */
+interface Caller {
+  readonly request: Request;
+  readonly response: Response;
+  readonly principal: UserPrincipal;
+  readonly limits: RateLimits;
+  /** Aborts when the client has left. */
+  readonly signal: AbortSignal;
+}
 
 /** Files of one answer: they fit into a page. */
 const changesShown = 200;

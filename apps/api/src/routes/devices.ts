@@ -1,5 +1,7 @@
 /** Routes of devices and their registration. */
 import {
+  type ChangeContinue,
+  type Device,
   RelayError,
   limits,
   pollErrors,
@@ -9,18 +11,25 @@ import {
   type connectionRoutes,
   type registrationRoutes,
 } from '@relay/protocol';
-import { findDevice, listConnections, listDevices, renameDevice } from '@relay/database';
+import {
+  agentTypesOf,
+  changeContinues,
+  findDevice,
+  listConnections,
+  listDevices,
+  renameDevice,
+  withDevice,
+} from '@relay/database';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { browseFolders } from '../devices/browse-folders.ts';
 import { dropFile, sendFile, sendPiece } from '../devices/send-files.ts';
 import { readUsage } from '../devices/read-usage.ts';
-import { pingDevice } from '../devices/ping-device.ts';
 import { searchMessages } from '../devices/search-messages.ts';
-import { changeContinue } from '../devices/change-continue.ts';
 import { requireShowable, requireText } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
+import { askDaemon } from '../sessions/ask-daemon.ts';
 import { defaultsOf, settingNote } from '../sessions/settings.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
 import type { HandlerCall, Handlers } from '../http/pipeline.ts';
@@ -48,6 +57,25 @@ const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; ref
   expiresIn: limits.deviceTokenIdleSeconds,
   token_type: 'Bearer' as const,
 });
+
+/** Rules, 26.13. @throws RelayError DEVICE_NOT_FOUND, AGENT_NOT_OFFERED */
+async function changeContinue(
+  { database, publisher }: Operations,
+  userId: string,
+  deviceId: string,
+  { agentType, mode }: ChangeContinue,
+): Promise<Device> {
+  const isAuto = mode === 'auto';
+  const removed = await withDevice(database, deviceId, async (tx, device) => {
+    if (device?.ownerId !== userId) throw missing();
+    if (isAuto && !(await agentTypesOf(tx, device)).includes(agentType)) throw new RelayError('AGENT_NOT_OFFERED');
+    return changeContinues(tx, deviceId, agentType, isAuto);
+  });
+  await publisher.sessions(removed);
+  const device = await findDevice(database, userId, deviceId);
+  if (!device) throw missing();
+  return device;
+}
 
 export function deviceHandlers(deps: Operations): Handlers<keyof Rows> {
   const db = deps.database;
@@ -86,10 +114,13 @@ export function deviceHandlers(deps: Operations): Handlers<keyof Rows> {
       await removeDevice(deps, ownerId, call.params.id);
       return { status: 204 };
     },
-    pingDevice: async ({ principal, params }) => ({
-      status: 200,
-      body: await pingDevice(deps, principal.userId, params.id),
-    }),
+    pingDevice: async ({ principal, params }) => {
+      const device = await findDevice(db, principal.userId, params.id);
+      if (!device) throw missing();
+      const beganMs = performance.now();
+      await askDaemon(deps, device.id, { v: 1, kind: 'ask_pong' }, 'device_pong');
+      return { status: 200, body: { ms: Math.round(performance.now() - beganMs) } };
+    },
     sendFile: async ({ principal, params, body, note }) => {
       note.setting = `bytes=${body.size}`;
       return { status: 201, body: await sendFile(deps, principal.userId, params.id, body) };

@@ -3,6 +3,7 @@ import {
   RelayError,
   type RouteQuery,
   changeLimits,
+  type contentRoutes,
   limits,
   type sessionRoutes,
   type messageRoutes,
@@ -29,6 +30,7 @@ import { listLater } from '../sessions/later.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
 import { requireSession } from '../sessions/find.ts';
+import { downloadContent, readContent } from '../sessions/read-content.ts';
 import { holderNote, readDesk } from '../sessions/read-desk.ts';
 import { type FileRequest, readFiles } from '../sessions/read-files.ts';
 import { listPage } from '../sessions/list-sessions.ts';
@@ -197,3 +199,23 @@ export function sessionHandlers(deps: Operations): Handlers<keyof Rows> {
     },
   };
 }
+
+/** The contents that items name. */
+export const contentHandlers = (deps: Operations): Handlers<keyof typeof contentRoutes> => ({
+  readContent: async ({
+    principal,
+    params: { id: sessionId, uuid, name },
+    query: { download, ...query },
+    response,
+  }) => {
+    if (download !== undefined) {
+      const { headers, bytes } = await downloadContent(deps, principal.userId, { sessionId, uuid, name });
+      for (const [header, value] of Object.entries(headers)) response.setHeader(header, value);
+      return { status: 200, text: bytes };
+    }
+    return {
+      status: 200,
+      body: await readContent(deps, principal.userId, { sessionId, uuid, name, ...query }),
+    };
+  },
+});
