@@ -11,8 +11,7 @@ import { askPermission } from '../src/agents/acp/permission.ts';
 import { presetOf } from '../src/agents/acp/presets.ts';
 import { lastLines, sentenceIn } from '../src/agents/acp/sentence.ts';
 import { verdictOf } from '../src/agents/acp/verdict.ts';
-import { joinHalves } from '../src/agents/acp/halves.ts';
-import { lineSplitter, messageOf, messageStream } from '../src/agents/acp/wire.ts';
+import { joinHalves, lineSplitter, messageOf, messageStream } from '../src/agents/acp/wire.ts';
 
 function narrate(...updates: Fields[]) {
   const emitted: string[] = [];

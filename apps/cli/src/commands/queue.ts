@@ -1,9 +1,12 @@
-/** `relay queue`: lists the queued messages of a session, and edits, moves or withdraws one, or withdraws all. */
+/**
+ * `relay queue`: lists the queued messages of a session, and edits, moves or withdraws one, or withdraws all. `relay later`: lists the scheduled
+ * messages of all sessions.
+ */
 import type { ChangeQueued, QueuedTask, SessionQueue } from '@relay/protocol';
 import { type Terminal, Failure } from '@relay/machine';
 import { exitCodes, usage } from '../failure.ts';
 import type { CommonOptions } from './shared-options.ts';
-import { findSessionId } from '../naming.ts';
+import { findSessionId, nameOf } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { ago, clockTime } from '../show/times.ts';
 import { timeOf } from './at-time.ts';
@@ -107,4 +110,22 @@ export async function cancelCommand(typed: string, options: CancelOptions, termi
   const { taskId, state, queued = [] } = cancelled;
   const behind = queued.filter((id) => id !== taskId).length;
   say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} queued behind it` : ''}.\n`);
+}
+
+export async function laterCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
+  const { relay, say } = contextOf(options, terminal);
+  const list = await relay.call('listLater');
+  say(list, () => {
+    if (list.tasks.length === 0) return 'No message has a time. "relay send --at" sends one later.\n';
+    return tableOf(
+      ['WHEN', 'SESSION', 'TASK', shrinking('MESSAGE')],
+      list.tasks.map(({ notBefore, sessionId, taskId, content }) => [
+        clockTime(notBefore),
+        nameOf(sessionId),
+        shortTaskId(taskId),
+        content,
+      ]),
+      terminal,
+    );
+  });
 }

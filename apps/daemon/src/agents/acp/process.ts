@@ -16,10 +16,9 @@ import { type Clock, type Log, settledWithin, tail } from '@relay/daemon-kit';
 import { reasonOf, systemCode } from '@relay/machine';
 import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
 import { type Fields, recordOf } from './content.ts';
-import { joinHalves } from './halves.ts';
 import { type LoginMethod, logIn, loginMethodsOf, offerSentence } from './login.ts';
 import { lastLines, sentenceIn } from './sentence.ts';
-import { messageStream } from './wire.ts';
+import { joinHalves, messageStream } from './wire.ts';
 
 export interface AgentProcessTimings extends KillTimings {
   /** The limit from the start of the process to its answer to `initialize`. */
