@@ -127,7 +127,7 @@ const entries = [
   ['pages/notification-history.tsx', ['frame', 'errors', 'notify', 'here']],
   ['offline/background.tsx', ['frame', 'errors', 'here']],
   ['offline/last-page.tsx', ['frame', 'errors', 'here']],
-  ['pages/door.ts', ['frame', 'errors', 'door']],
+  ['pages/door.tsx', ['frame', 'errors', 'door']],
   ['palette/palette.tsx', ['frame', 'errors', 'keys']],
   ['palette/help.tsx', ['frame', 'errors', 'keys']],
   // Pages of several parts use it.

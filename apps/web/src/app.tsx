@@ -3,16 +3,17 @@ import { type ComponentType, Suspense, useEffect } from 'react';
 import type { MemberPage } from '@relay/protocol';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { Refusal } from './api/refusal.ts';
-import { loadWords } from './catalogue.ts';
+import { loadWords, words } from './catalogue.ts';
 import { useAccessState, useRooms } from './rooms.ts';
-import { NotFound } from './pages/not-found.tsx';
 import { onTap } from './push/worker.ts';
 import { Sessions } from './pages/sessions.tsx';
-import { Start } from './pages/start.tsx';
 import { useAhead } from './ui/ahead.ts';
+import { useDevices } from './ui/device-list.ts';
 import { Guard } from './ui/guard.tsx';
+import { Loaded } from './ui/loaded.tsx';
 import { loadedLater } from './ui/loaded-later.tsx';
 import { Problem } from './ui/notice.tsx';
+import { Page, WayOn } from './ui/page.tsx';
 import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
@@ -28,7 +29,7 @@ const withHere = async <Pages,>(load: Promise<Pages>): Promise<Pages> => {
 };
 const settings = pageChunk('settings', () => withHere(import('./pages/settings.ts')));
 const notify = pageChunk('notify', () => withHere(import('./pages/notify.ts')));
-const door = pageChunk('door', () => import('./pages/door.ts'));
+const door = pageChunk('door', () => import('./pages/door.tsx'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
 const SignIn = door.page(({ SignIn: page }) => page);
 const Elsewhere = door.page(({ Elsewhere: page }) => page);
@@ -38,6 +39,29 @@ const Background = loadedLater(
   async () => (await Promise.all([import('./offline/background.tsx'), loadWords('here')]))[0].Background,
 );
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
+
+/** `/`: to the conversations, or to the first machine. */
+function Start() {
+  const devices = useDevices();
+  if (devices.kind === 'ready')
+    return <Redirect to={devices.value.length > 0 ? '/sessions' : '/devices/new'} replace />;
+  return (
+    <Page title="Relay" narrow>
+      <Loaded of={devices} what={words.common.loadingMachines}>
+        {() => null}
+      </Loaded>
+    </Page>
+  );
+}
+
+function NotFound() {
+  return (
+    <Page title={words.notFound.title} narrow>
+      <p>{words.notFound.more}</p>
+      <WayOn path="/">{words.common.home}</WayOn>
+    </Page>
+  );
+}
 
 const forMembers: Record<MemberPage, ComponentType> = {
   '/': Start,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fitting } from '../src/conversation/fitting-commands.ts';
+import { fitting } from '../src/conversation/commands.tsx';
 
 const commands = ['compact', 'Continue', 'review'].map((name) => ({ name, description: '' }));
 const names = (text: string) => fitting(commands, text).map(({ name }) => name);

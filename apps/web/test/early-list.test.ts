@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { createClient } from '@relay/client';
 import { createEarlyList } from '../src/sessions/early-list.ts';
 import { noFilter } from '../src/sessions/listed.ts';
-import { loadList } from '../src/sessions/load-list.ts';
+import { loadList } from '../src/sessions/use-sessions.ts';
 
 const place = { publicUrl: 'https://relay.example.com/relay', base: '/relay', isElsewhere: false };
 const at = (pathname: string, search = '') => ({ pathname, search }) as Location;

@@ -5,7 +5,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { loadWords } from '../src/catalogue.ts';
 import { blocksOf, loadMend, noBlocks, withoutLooseEnd } from '../src/transcript/markdown/blocks.ts';
 import { decoded } from '../src/transcript/markdown/entities.ts';
-import { safeAddress } from '../src/transcript/markdown/link.ts';
+import { safeAddress } from '../src/transcript/markdown/inline.tsx';
 import { Markdown } from '../src/transcript/markdown/markdown.tsx';
 
 beforeAll(async () => {

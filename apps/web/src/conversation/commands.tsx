@@ -3,12 +3,12 @@
  * page, unless the agent has one of that name.
  */
 import { type RefObject, useEffect, useId, useState } from 'react';
+import type { CommandList } from '@relay/protocol';
 import { useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { changesPath } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
-import { type SlashCommand, fitting } from './fitting-commands.ts';
 
 interface CommandsProps {
   sessionId: string;
@@ -18,7 +18,17 @@ interface CommandsProps {
   onChoose: (text: string) => void;
 }
 
+type SlashCommand = CommandList['commands'][number];
+
+const maxShown = 8;
 const diff = 'diff';
+
+/** Commands that begin with the typed text; empty once the name is complete and more text follows it. */
+export function fitting(commands: readonly SlashCommand[], text: string): SlashCommand[] {
+  const typed = /^\/(\S*)$/.exec(text)?.[1]?.toLowerCase();
+  if (typed === undefined) return [];
+  return commands.filter(({ name }) => name.toLowerCase().startsWith(typed)).slice(0, maxShown);
+}
 
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 

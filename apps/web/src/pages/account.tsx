@@ -1,6 +1,7 @@
 /** `/account`: the person, their password, the people they invite, and the ways out. */
 import { useState } from 'react';
 import { ChevronRight, Clock } from '../ui/icons.tsx';
+import { icon } from '../ui/icon.tsx';
 import { AppWindow, Bell, History } from '../ui/later-icons.tsx';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
@@ -15,7 +16,6 @@ import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { fullTime } from '../ui/time.tsx';
-import { Usage } from '../usage/icon.tsx';
 import { Appearance } from './appearance.tsx';
 import { Browsers } from './browsers.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
@@ -23,6 +23,15 @@ import { OnPhone } from './on-phone.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecondStep } from './second-step.tsx';
 import { DeleteAccount, ExportData } from './your-data.tsx';
+
+/** Copied from Lucide 1.75 (ui/LICENSE.lucide). Only this page uses it. */
+const Gauge = icon(
+  'gauge',
+  <>
+    <path d="m12 14 4-4" />
+    <path d="M3.34 19a10 10 0 1 1 17.32 0" />
+  </>,
+);
 
 export function Account() {
   const { account } = useRooms();
@@ -54,7 +63,7 @@ const pagesOf = () => [
     more: words.settings.notificationsMore,
   },
   { path: '/applications', Icon: AppWindow, name: words.settings.apps, more: words.settings.appsMore },
-  { path: '/usage', Icon: Usage, name: words.settings.usage, more: words.settings.usageMore },
+  { path: '/usage', Icon: Gauge, name: words.settings.usage, more: words.settings.usageMore },
   { path: '/later', Icon: Clock, name: words.settings.later, more: words.settings.laterMore },
   { path: '/activity', Icon: History, name: words.activity.title, more: words.activity.more },
 ];

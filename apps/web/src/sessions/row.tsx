@@ -11,7 +11,6 @@ import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { useNow } from '../ui/time.tsx';
 import { Desk } from '../desk/door.tsx';
-import { hitOf } from './hit.ts';
 import { Marked } from './marked.tsx';
 import type { Selection } from './selection.ts';
 import { StateGlyph, rowState } from './state-glyph.tsx';
@@ -29,6 +28,30 @@ function lately(session: Session, device: Device | undefined, question: string):
   if (state === 'work' && progress) return doingNow(progress);
   if (state === 'work') return status === 'pending' ? words.list.state.pending : words.list.state.active;
   return lastMessage === title ? '' : withoutMarks(lastMessage);
+}
+
+/** Shown characters before the hit. */
+const charactersBefore = 24;
+
+const wordsOf = (search: string): string[] => search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+const placeOf = (text: string, search: string): number => {
+  const places = wordsOf(search).map((word) => text.toLocaleLowerCase().indexOf(word));
+  return Math.min(...places.map((place) => (place === -1 ? Infinity : place)));
+};
+
+/** Returns the text from a little before the first hit; unchanged if the hit is near the beginning, or absent. */
+export function fromHit(text: string, search: string): string {
+  const place = placeOf(text, search);
+  if (place === Infinity || place <= 2 * charactersBefore) return text;
+  const start = text.lastIndexOf(' ', place - charactersBefore) + 1;
+  return `…${text.slice(start)}`;
+}
+
+/** Returns the second line of a row during a search: the last message, or the folder if only the folder matches. */
+export function hitOf(line: string, title: string, projectPath: string, search: string): string {
+  if (search === '') return line;
+  const isElsewhere = [line, title].every((text) => placeOf(text, search) === Infinity);
+  return isElsewhere && placeOf(projectPath, search) !== Infinity ? projectPath : fromHit(line, search);
 }
 
 /** A finger that rests this long selects. */

@@ -1,17 +1,38 @@
 /** The person's current sessions: the sessions of a filter, page by page, the pinned ones, and all that wait for an answer. */
 import { useEffect, useRef } from 'react';
+import type { Client } from '@relay/client';
 import { pageSize } from '../api/bounds.ts';
 import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { type Filter, type Listed, after, filterKey, joined, needsYou, passes, queryOf } from './listed.ts';
-import { loadList, loadWaiting } from './load-list.ts';
 import { askingSessions, useInbox } from '../inbox/use-inbox.ts';
 
 interface UseSessions {
   list: Resource<Listed>;
   more: Action<[]>;
+}
+
+const loadWaiting = async (client: Client) =>
+  (await client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } })).sessions;
+
+/**
+ * Loads the first page, all pinned sessions, and all that wait for the person: `asking` names their sessions, most of them in the
+ * page.
+ */
+export async function loadList(client: Client, filter: Filter, asking: readonly string[] = []): Promise<Listed> {
+  const query = { limit: pageSize, ...queryOf(filter) };
+  const [page, pinned] = await Promise.all([
+    client.call('listSessions', { query }),
+    client.call('listSessions', { query: { ...query, pinned: 'true' } }),
+  ]);
+  const sessions = joined(page.sessions, pinned.sessions);
+  const isWhole = asking.every((id) => sessions.some((session) => session.id === id));
+  return {
+    sessions: isWhole ? sessions : joined(sessions, await loadWaiting(client)),
+    nextCursor: page.nextCursor,
+  };
 }
 
 export function useSessions(filter: Filter): UseSessions {

@@ -1,8 +1,8 @@
 /** Turns the page's data of a session into the items of its log. Only this file knows how messages and output arrive. */
 import { useMemo, useRef, useState } from 'react';
 import type { Message, Session } from '@relay/protocol';
+import { useOurs } from '../conversation/own-question.ts';
 import { type LogItem, isGrowing, itemOf } from './items.ts';
-import { useOwnItems } from './own-items.ts';
 import { type Texts, createTexts } from './texts.ts';
 
 const unfinished = new Set(['queued', 'sent', 'running']);
@@ -56,6 +56,14 @@ function stoppedItem({ session, messages, output }: ItemSource): LogItem | undef
   const part = { kind: 'mark', what: 'cancelled' };
   const timestamp = messages.at(-1)?.timestamp ?? session.updatedAt;
   return { uuid: `stopped ${lastTask.id}`, role: 'SYSTEM', content: '', timestamp, seq: 0, part };
+}
+
+const isDaemons = ({ part }: LogItem) => part['reason'] !== undefined || part['cap'] !== undefined;
+
+/** The items in the language of the pages if the daemon itself wrote them; as it wrote them until our texts are loaded, and offline. */
+function useOwnItems(items: readonly LogItem[]): readonly LogItem[] {
+  const ours = useOurs(items.some(isDaemons));
+  return useMemo(() => (ours ? items.map(ours.inOwnText) : items), [ours, items]);
 }
 
 export function useItems(source: ItemSource): { items: readonly LogItem[]; texts: Texts } {
