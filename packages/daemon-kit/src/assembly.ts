@@ -1,5 +1,5 @@
 /** The parts of a daemon, put together: files, agents, transcripts, tasks, and the frames between them and the relay. */
-import { type FromDaemon, relayCapabilities } from '@relay/protocol';
+import { type FromDaemon, type SlashCommand, limits, relayCapabilities } from '@relay/protocol';
 import { daemonSocketAddress } from './address.ts';
 import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
@@ -24,7 +24,6 @@ import { openTranscripts } from './session-transcripts.ts';
 import { createControls } from './controls.ts';
 import { settingUpdate } from './transcript/splitter.ts';
 import { joinAgents } from './several-agents.ts';
-import { rememberCommands } from './slash-commands.ts';
 import type { Tasks } from './task.ts';
 import { createTasks } from './tasks.ts';
 import { type TranscriptSettings, transcriptSettings } from './transcript/transcripts.ts';
@@ -52,6 +51,33 @@ const statusOf = (tasks: Tasks, names: boolean): FromDaemon<'status'> => ({
   running_tasks: [...tasks.running(), ...tasks.steering()],
   ...(names ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
 });
+
+/** Maximum number of sessions whose commands are kept; the one with the oldest announcement is discarded first. */
+const maxAnnounced = 50;
+
+/**
+ * Keeps the slash commands that the agent announces, and sends them at once. `send` can lose a frame while the daemon is offline: the returned
+ * `send` repeats the known commands.
+ */
+function rememberCommands(
+  agent: Pick<Agent, 'onCommands'>,
+  send: (frame: FromDaemon<'report_slash_commands'>) => void,
+): { send(): void } {
+  const frames = new Map<string, FromDaemon<'report_slash_commands'>>();
+  agent.onCommands?.((sessionId: string, commands: readonly SlashCommand[]) => {
+    const frame = {
+      type: 'report_slash_commands',
+      session_id: sessionId,
+      commands: commands.slice(0, limits.slashCommands),
+    } as const;
+    frames.delete(sessionId);
+    frames.set(sessionId, frame);
+    const [oldest] = frames.keys();
+    if (frames.size > maxAnnounced && oldest !== undefined) frames.delete(oldest);
+    send(frame);
+  });
+  return { send: () => frames.forEach(send) };
+}
 
 type Files = ReturnType<typeof openFiles>;
 

@@ -8,7 +8,6 @@ import { proxyAgentFor } from '@relay/protocol/proxy';
 import { WebSocket } from 'ws';
 import { reasonOf } from '@relay/machine';
 import { type Cancel, type Clock, elapsedOn, settledWithin } from './clock.ts';
-import { wellFormedJson } from './well-formed.ts';
 import {
   type AttemptEnd,
   type BackoffTimings,
@@ -284,3 +283,10 @@ async function sentenceIn(response: IncomingMessage): Promise<string> {
     return '';
   }
 }
+
+/** `JSON.stringify` writes a lone surrogate, and nothing else, as `\ud800` to `\udfff`. An even number of backslashes before it is text. */
+const escapedHalf = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/** The JSON of `JSON.stringify` with U+FFFD for each lone surrogate: strict readers of JSON refuse a whole page because of one. */
+export const wellFormedJson = (json: string): string =>
+  json.includes('\\ud') ? json.replace(escapedHalf, '$1\ufffd') : json;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { wellFormedJson } from '../src/well-formed.ts';
+import { wellFormedJson } from '../src/connection.ts';
 
 describe('B12: frames of a daemon', () => {
   it('contain no half character, and all other text unchanged', () => {

@@ -6,7 +6,15 @@ export * from './close-codes.ts';
 export * from './endpoints.ts';
 export * from './figures.ts';
 export * from './transcript/apply.ts';
-export * from './user-code.ts';
 export * from './without-marks.ts';
 export { patchOf } from './patch.ts';
 export { type FieldProblem, fieldProblem } from './transcript/form-values.ts';
+
+/**
+ * Returns the capitals and digits of a code that a machine shows and a person types (rules, 7.4): of any width, without everything between them.
+ */
+export const foldedCode = (typed: string): string =>
+  typed
+    .normalize('NFKC')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '');

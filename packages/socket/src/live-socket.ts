@@ -10,7 +10,6 @@ import { type LongFrames, longBytes } from './long-frames.ts';
 import { Outbox } from './outbox.ts';
 import type { CloseCode, Socket, SocketClose, SocketCloses, SocketHandlers } from './socket.ts';
 import { sharedCharacters } from './text-frames.ts';
-import { violationOf } from './violations.ts';
 
 /** Shared by all sockets of a server. */
 interface LiveSocketOptions {
@@ -39,6 +38,22 @@ const gatheredBytes = 2 ** 14;
 const controlBytesPerSecond = 2 ** 10;
 const controlHeaderBytes = 6;
 const flooding: CloseCode = { code: 1008, reason: 'too many control frames' };
+
+/** RFC 6455, 7.4.1. Every other `WS_ERR_…` is a protocol error. */
+const violationCodes = new Map([
+  ['WS_ERR_INVALID_UTF8', 1007],
+  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 1008],
+  ['WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH', 1009],
+  ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', 1009],
+]);
+const protocolError = 1002;
+
+/** Returns the close frame that `ws` itself sent when it refused a frame: `ws` reports only an error. */
+function violationOf(error: Error | undefined): CloseCode | undefined {
+  if (!error || !('code' in error) || typeof error.code !== 'string' || !error.code.startsWith('WS_ERR_'))
+    return undefined;
+  return { code: violationCodes.get(error.code) ?? protocolError, reason: error.message };
+}
 
 const live = Symbol('live socket');
 type Owned = { [live]: LiveSocket };
