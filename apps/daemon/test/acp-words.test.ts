@@ -2,9 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PassThrough } from 'node:stream';
-import { chosen, createMapper } from '@relay/daemon-kit';
+import { type Fields, chosen, createMapper, textOf } from '@relay/daemon-kit';
 import { describeCall, intentOf } from '../src/agents/acp/calls.ts';
-import { type Fields, textOf } from '../src/agents/acp/content.ts';
 import { askForm } from '../src/agents/acp/form.ts';
 import { type TurnSummary, createNarrator } from '../src/agents/acp/narrator.ts';
 import { askPermission } from '../src/agents/acp/permission.ts';

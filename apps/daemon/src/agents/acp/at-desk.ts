@@ -1,7 +1,6 @@
 /** Permissions and forms that are answered at the machine (`--ask-at-desk`): apps see that there is a question, and cannot answer it. */
-import { type Clock, type Question, firstLine } from '@relay/daemon-kit';
+import { type Clock, type Fields, type Question, firstLine } from '@relay/daemon-kit';
 import { limits } from '@relay/protocol';
-import type { Fields } from './content.ts';
 import type { AgentQuestion } from './questions.ts';
 import { type ActiveTurn, reportCall } from './turn.ts';
 

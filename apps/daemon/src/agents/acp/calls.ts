@@ -1,6 +1,16 @@
 /** Describes a tool call of ACP for people: its action, its object and its change. Pure; reads by shape. */
-import { bareTitle, below, commandOf, keepHead, linesOf } from '@relay/daemon-kit';
-import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
+import {
+  type Fields,
+  bareTitle,
+  below,
+  commandOf,
+  keepHead,
+  linesOf,
+  listOf,
+  recordOf,
+  textOf,
+  wordsOf,
+} from '@relay/daemon-kit';
 
 const actions: Readonly<Record<string, string>> = {
   read: 'Reading',

@@ -5,17 +5,18 @@
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import {
   type Clock,
+  type Fields,
   type Log,
   type ReachedLimit,
   type Steer,
   type Steered,
   type Turn,
   type TurnReport,
+  recordOf,
   settledWithin,
   wordsEnd,
 } from '@relay/daemon-kit';
 import { reasonOf } from '@relay/machine';
-import { type Fields, recordOf } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
 import { promptOf } from './prompt.ts';

@@ -4,8 +4,7 @@
  */
 import type { ElicitationContentValue } from '@agentclientprotocol/sdk';
 import { type FieldValues, type QuestionField, limits } from '@relay/protocol';
-import { chosen, keepHead } from '@relay/daemon-kit';
-import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
+import { type Fields, chosen, keepHead, listOf, recordOf, wordsOf } from '@relay/daemon-kit';
 
 export interface FormField {
   name: string;

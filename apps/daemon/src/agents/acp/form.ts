@@ -4,9 +4,8 @@
  * required fields can be declined.
  */
 import type { CreateElicitationResponse, ElicitationContentValue } from '@agentclientprotocol/sdk';
-import { chosen, named } from '@relay/daemon-kit';
+import { type Fields, chosen, named, recordOf, wordsOf } from '@relay/daemon-kit';
 import { oneLine } from './calls.ts';
-import { type Fields, recordOf, wordsOf } from './content.ts';
 import { type FormField, aboutField, defaultOf, fieldsOf, givenValue, questionField, valueOf } from './form-fields.ts';
 import { type AgentQuestion, type QuestionReply, questionOf } from './questions.ts';
 

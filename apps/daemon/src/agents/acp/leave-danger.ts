@@ -1,6 +1,6 @@
 /** Agents keep the mode of a session, which an app or a terminal chose before. This leaves modes that the machine does not allow. */
 import type { Setting } from '@relay/protocol';
-import { type Fields, recordOf } from './content.ts';
+import { type Fields, recordOf } from '@relay/daemon-kit';
 import { isDangerous } from './danger.ts';
 import type { Quirks } from './presets.ts';
 import { type AgentProcess, AgentFailure } from './process.ts';

@@ -5,10 +5,18 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type OutsideSession, type Outside, type PastUpdate, type Log, type Clock, elapsedOn } from '@relay/daemon-kit';
+import {
+  type Clock,
+  type Fields,
+  type Log,
+  type Outside,
+  type OutsideSession,
+  type PastUpdate,
+  elapsedOn,
+  wordsOf,
+} from '@relay/daemon-kit';
 import { reasonOf } from '@relay/machine';
 import type { AcpAgent } from './agent.ts';
-import { type Fields, wordsOf } from './content.ts';
 import type { AgentAbilities, AgentProcess } from './process.ts';
 
 export interface ListingTimings {

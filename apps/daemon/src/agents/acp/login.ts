@@ -1,8 +1,7 @@
 /** The `authenticate` methods that an agent offers, and the choice among them. The daemon runs unattended. */
 import { methods } from '@agentclientprotocol/sdk';
-import type { Log } from '@relay/daemon-kit';
+import { type Fields, type Log, listOf, recordOf, wordsOf } from '@relay/daemon-kit';
 import { reasonOf } from '@relay/machine';
-import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { presets } from './presets.ts';
 
 export interface LoginMethod {

@@ -2,9 +2,8 @@
  * Turns the agent's updates during a turn into PROGRESS, OUTPUT and the text of the answer. Knows neither processes nor
  * questions. The transcript decides where a text stops and which call an update is about.
  */
-import { type Effect, fieldBytes, keepTail } from '@relay/daemon-kit';
+import { type Effect, type Fields, fieldBytes, keepTail, pieceOf, recordOf } from '@relay/daemon-kit';
 import { changedBy, describeCall, hasInput } from './calls.ts';
-import { type Fields, pieceOf, recordOf } from './content.ts';
 
 interface Listener {
   progress(action: string, target: string): void;

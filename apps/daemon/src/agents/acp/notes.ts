@@ -1,9 +1,8 @@
 /** Facts about a session other than its messages: slash commands, how full the context is, its cost, and the limits of the plan. */
 import { type UsageLimit, costIn } from '@relay/protocol';
-import type { Agent } from '@relay/daemon-kit';
+import type { Agent, Fields } from '@relay/daemon-kit';
 import { claudeLimit } from '../limits.ts';
 import { AgentFailure } from './process.ts';
-import type { Fields } from './content.ts';
 
 type Listener = Parameters<NonNullable<Agent['onCommands']>>[0];
 type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;

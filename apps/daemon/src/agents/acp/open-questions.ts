@@ -3,8 +3,7 @@
  * `further` reports the rest.
  */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '@relay/daemon-kit';
-import type { Fields } from './content.ts';
+import type { Clock, Fields } from '@relay/daemon-kit';
 import type { AgentQuestion, QuestionReply } from './questions.ts';
 import { type ActiveTurn, reattach, reportCall } from './turn.ts';
 

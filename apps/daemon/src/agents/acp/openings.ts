@@ -1,10 +1,18 @@
 /** The opening of a conversation at its agent, new or again, with the mode and the settings that it is to have. */
-import { type Opened, type Opening, SettingNotApplied, type Turn, silentLog, unusableId } from '@relay/daemon-kit';
+import {
+  type Fields,
+  type Opened,
+  type Opening,
+  type Turn,
+  SettingNotApplied,
+  silentLog,
+  unusableId,
+  wordsOf,
+} from '@relay/daemon-kit';
 import { reasonOf } from '@relay/machine';
 import { isNativeId } from '@relay/protocol';
 import { projectFolder } from '../project.ts';
 import type { Conversation } from './conversation.ts';
-import { type Fields, wordsOf } from './content.ts';
 import { leaveDanger } from './leave-danger.ts';
 import type { AcpOptions, AcpTimings } from './options.ts';
 import type { ProcessPool } from './pool.ts';

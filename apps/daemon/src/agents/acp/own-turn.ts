@@ -2,8 +2,7 @@
  * A turn that the agent began itself. No response completes it: it is over once the agent is silent for a while and
  * nothing is open.
  */
-import type { Cancel, Clock, TurnReport } from '@relay/daemon-kit';
-import { type Fields, recordOf, textOf, wordsOf } from './content.ts';
+import { type Cancel, type Clock, type Fields, type TurnReport, recordOf, textOf, wordsOf } from '@relay/daemon-kit';
 import type { ActiveTurn } from './turn.ts';
 
 interface OwnTurnOptions {

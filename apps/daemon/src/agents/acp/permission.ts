@@ -2,9 +2,8 @@
  * Shows `session/request_permission` as a question. Some agents ask questions of their own through the same request.
  */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { bareTitle, chosen, subjectOf } from '@relay/daemon-kit';
+import { type Fields, bareTitle, chosen, listOf, recordOf, subjectOf, wordsOf } from '@relay/daemon-kit';
 import { detailsOf, intentOf } from './calls.ts';
-import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { isDangerous } from './danger.ts';
 import { askFields } from './form.ts';
 import type { FormField } from './form-fields.ts';

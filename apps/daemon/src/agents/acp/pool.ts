@@ -2,11 +2,10 @@
  * The processes of an agent: one for each conversation in use, up to a limit. An idle process stops after a while, or
  * when another conversation needs its place, unless its session would be lost with it.
  */
-import { type ReachedLimit, type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
+import { type Fields, type ReachedLimit, type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
 import { agentEnvironment } from '../environment.ts';
 import { killLeftOver } from '../process-group.ts';
 import { type Conversation, createConversation } from './conversation.ts';
-import type { Fields } from './content.ts';
 import type { AcpOptions, AcpTimings } from './options.ts';
 import { pidRecord } from './pid-record.ts';
 import { type AgentAbilities, type AgentProcess, AgentFailure, startAgentProcess } from './process.ts';

@@ -12,10 +12,9 @@ import {
   client,
   methods,
 } from '@agentclientprotocol/sdk';
-import { type Clock, type Log, settledWithin, tail } from '@relay/daemon-kit';
+import { type Clock, type Fields, type Log, recordOf, settledWithin, tail } from '@relay/daemon-kit';
 import { reasonOf, systemCode } from '@relay/machine';
 import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
-import { type Fields, recordOf } from './content.ts';
 import { type LoginMethod, logIn, loginMethodsOf, offerSentence } from './login.ts';
 import { lastLines, sentenceIn } from './sentence.ts';
 import { joinHalves, messageStream } from './wire.ts';

@@ -1,7 +1,6 @@
 /** The text of an error for people: the sentence inside the JSON that an agent passes on, and the last lines of its output. Pure. */
 import { stripVTControlCharacters } from 'node:util';
-import { keepHead, keepTail } from '@relay/daemon-kit';
-import { listOf, recordOf, wordsOf } from './content.ts';
+import { keepHead, keepTail, listOf, recordOf, wordsOf } from '@relay/daemon-kit';
 
 const maxBytes = 16 * 1024;
 const complaintBytes = 2 * 1024;

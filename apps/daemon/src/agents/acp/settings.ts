@@ -2,9 +2,16 @@
  * The settings of a session, from ACP: config options, else modes and models. Knows only
  * the process that it is given. Values from the wire are read by shape.
  */
-import { type Choice, type SessionChoices, SettingRefused } from '@relay/daemon-kit';
+import {
+  type Choice,
+  type Fields,
+  type SessionChoices,
+  listOf,
+  recordOf,
+  SettingRefused,
+  wordsOf,
+} from '@relay/daemon-kit';
 import type { Setting } from '@relay/protocol';
-import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { isDangerous } from './danger.ts';
 import type { AcpOptions } from './options.ts';
 import type { AgentProcess } from './process.ts';

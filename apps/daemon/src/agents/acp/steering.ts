@@ -2,9 +2,8 @@
  * A message into the turn of an agent (`_session/steering`). The agent gets it at most once. After one the turn is over when the agent has
  * answered the prompt and nothing more came for a while: some agents answer the prompt early and work on.
  */
-import { type Clock, type Steer, type Steered, wordsEnd } from '@relay/daemon-kit';
+import { type Clock, type Fields, type Steer, type Steered, wordsEnd } from '@relay/daemon-kit';
 import { reasonOf } from '@relay/machine';
-import type { Fields } from './content.ts';
 import { createWork } from './own-turn.ts';
 import { type AgentProcess, AgentFailure } from './process.ts';
 import { promptOf } from './prompt.ts';

@@ -1,6 +1,5 @@
 /** A turn at an agent, and the task it currently belongs to: each answer brings a new task. */
-import type { Steer, TurnReport } from '@relay/daemon-kit';
-import type { Fields } from './content.ts';
+import type { Fields, Steer, TurnReport } from '@relay/daemon-kit';
 import { type Narrator, createNarrator } from './narrator.ts';
 import type { Quirks } from './presets.ts';
 import { verdictOf } from './verdict.ts';

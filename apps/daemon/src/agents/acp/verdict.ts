@@ -2,8 +2,7 @@
  * Derives the outcome of a turn from the stop reason of ACP and the updates: an answer, an error, or nothing because it
  * was cancelled. Pure.
  */
-import { type OwnText, ownText } from '@relay/daemon-kit';
-import type { Fields } from './content.ts';
+import { type Fields, type OwnText, ownText } from '@relay/daemon-kit';
 import type { TurnSummary } from './narrator.ts';
 import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';

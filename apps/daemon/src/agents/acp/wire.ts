@@ -5,7 +5,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
-import { type Fields, recordOf } from './content.ts';
+import { type Fields, recordOf } from '@relay/daemon-kit';
 
 interface WireOptions {
   input: Writable;
