@@ -1,4 +1,4 @@
-/** One chunk: pages that people see once, on their way in. */
+/** One chunk: pages that most people see only once. */
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useQuery } from '../ui/address.ts';
