@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { errorCatalogue } from '@relay/protocol';
+import { errorCatalogue, taskErrors } from '@relay/protocol';
 import { sentenceFor, taskSentence } from '../src/api/words.ts';
-import { loadWords } from '../src/catalogue.ts';
+import { loadWords, words } from '../src/catalogue.ts';
 
 beforeAll(() => loadWords('errors'));
 
@@ -16,6 +16,11 @@ describe('the sentence for an error', () => {
 
   it('is the sentence of the catalogue for a code of the relay', () => {
     expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(errorCatalogue.DEVICE_OFFLINE.sentence);
+  });
+
+  it('exists for every code of a failed task', () => {
+    expect(Object.keys(taskErrors).filter((code) => !(code in words.errors.byCode))).toEqual([]);
+    expect(taskSentence('TASK_LOST')).toBe(taskErrors.TASK_LOST.sentence);
   });
 
   it('is the message of the relay for an unknown code', () => {

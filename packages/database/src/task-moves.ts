@@ -325,7 +325,7 @@ const quoted = (states: readonly TaskState[]) => sql.raw(states.map((state) => `
  */
 export function moveTasks(name: MoveName, which: Sql, also: readonly Sql[] = []): Sql {
   const { from, to, code, writes: times }: Move = taskMoves[name];
-  const error = code ? [sql`error_code = ${code}, error_text = ${taskErrors[code]}`] : [];
+  const error = code ? [sql`error_code = ${code}, error_text = ${taskErrors[code].sentence}`] : [];
   const set = [sql`state = ${to}`, ...writes[times], ...error, ...also];
   return sql`UPDATE tasks t SET ${sql.join(set, ', ')} WHERE ${which} AND t.state IN (${quoted(from)})
     RETURNING t.id, t.seq, t.kind, t.session_key, t.sent_at, t.finished_at, t.instruction, t.images IS NOT NULL AS has_images, t.prompt_uuid, t.answer, t.settings,

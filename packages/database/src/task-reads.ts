@@ -151,7 +151,7 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     ...(row.sent_at ? { sentAt: row.sent_at.toISOString() } : {}),
     ...(finishedAt ? { finishedAt: finishedAt.toISOString() } : {}),
     ...(row.result === null ? {} : { result: row.result }),
-    ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
+    ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode]?.sentence ?? code } } : {}),
     ...(row.note === null ? {} : { note: row.note }),
     ...(row.into_task === null ? {} : { into: row.into_task }),
     ...(row.not_before ? { notBefore: row.not_before.toISOString() } : {}),

@@ -1,5 +1,5 @@
 import { requestErrors } from './errors/requests.ts';
-import type { ErrorRow } from './errors/row.ts';
+import type { ErrorRow, ErrorText } from './errors/row.ts';
 import { stateErrors } from './errors/states.ts';
 
 export * from './task-errors.ts';
@@ -21,8 +21,8 @@ const rows: Readonly<Record<ErrorCode, ErrorRow>> = errorCatalogue;
 /** The sentence of a code, for people. */
 export const sentenceOf = (code: ErrorCode): string => rows[code].sentence;
 
-/** The sentence of a code and its note, for developers of clients. */
-export const meaningOf = (code: ErrorCode): string => [sentenceOf(code), rows[code].note ?? []].flat().join(' ');
+/** Returns the sentence of a row and its note, for developers of clients. */
+export const meaningOf = ({ sentence, note }: ErrorText): string => [sentence, note ?? []].flat().join(' ');
 
 export const takesDetail = (code: ErrorCode): code is DetailedCode => rows[code].detail === true;
 

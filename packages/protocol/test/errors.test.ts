@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 /** The catalogue of errors and the table of close codes, against a list written by hand. */
 import { describe, expect, it } from '@jest/globals';
+import type { ErrorText } from '../src/errors/row.ts';
 import {
   closeCodes,
   errorCatalogue,
@@ -10,6 +11,7 @@ import {
   RelayError,
   routes,
   type Route,
+  taskErrors,
 } from '../src/index.ts';
 
 const duplicates = (values: readonly unknown[]) => values.filter((value, index) => values.indexOf(value) !== index);
@@ -46,7 +48,9 @@ describe('the error catalogue', () => {
   });
 
   it('has a sentence for people per code, which no other code has', () => {
-    const sentences = Object.values(errorCatalogue).map(({ sentence }) => sentence);
+    const sentences = [errorCatalogue, taskErrors]
+      .flatMap((rows) => Object.values<ErrorText>(rows))
+      .map(({ sentence }) => sentence);
     expect(duplicates(sentences)).toEqual([]);
     expect(sentences.filter((sentence) => !/^[A-Z][^`]*\.$/.test(sentence))).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ErrorRow } from '../src/errors/row.ts';
+import type { ErrorRow, ErrorText } from '../src/errors/row.ts';
 import { errorCatalogue, pollErrors, type Route, routes, taskErrors } from '../src/index.ts';
 import { describedCloseCodes } from '../src/documents/close-meanings.ts';
 import { anchor } from '../src/documents/markdown.ts';
@@ -45,7 +45,10 @@ describe('docs/errors.md', () => {
 
   it('has one row per code of a task, and no other', () => {
     expect(rowsOf(errors, 'Task errors')).toEqual(
-      Object.entries(taskErrors).map(([name, meaning]) => [ticked(name), meaning]),
+      Object.entries<ErrorText>(taskErrors).map(([code, { sentence, note }]) => [
+        ticked(code),
+        [sentence, note ?? []].flat().join(' '),
+      ]),
     );
   });
 

@@ -205,7 +205,7 @@ type Unsupported = (connection: DaemonConnection, task: ClaimedTask, code: Code)
  */
 function createUnsupported({ config, database, publisher, metrics, notify }: TaskWriterDeps): Unsupported {
   return async (connection, { id: taskId, sessionKey }, code) => {
-    const error = taskErrors[code];
+    const error = taskErrors[code].sentence;
     const { notified, ended, record } = await withDevice(database, connection.deviceId, async (tx) => {
       const ended = await endTask(tx, taskId, { kind: 'failed', code, error });
       const notification = { sessionKey, cause: 'failed', taskId, windowMs: config.dedupeWindowMs } as const;

@@ -31,7 +31,7 @@ export function errorsMarkdown(): string {
       (Object.keys(errorCatalogue) as ErrorCode[]).map((name) => [
         String(errorCatalogue[name].status),
         code(name),
-        meaningOf(name),
+        meaningOf(errorCatalogue[name]),
       ]),
     ),
     '## Polling for a device',
@@ -44,7 +44,7 @@ export function errorsMarkdown(): string {
     'These codes appear in `error.code` of a task and in `lastTask.code` of a session.',
     table(
       ['Code', 'Meaning'],
-      Object.entries(taskErrors).map(([name, meaning]) => [code(name), meaning]),
+      Object.entries(taskErrors).map(([name, row]) => [code(name), meaningOf(row)]),
     ),
     '## Close codes',
     'These codes explain why the relay closed a WebSocket. If the column “Reconnect?” is “no”, do not reconnect with the same credential.',

@@ -1,6 +1,6 @@
 /**
- * English: the text of each error, by stable code: one sentence with advice. The codes of the relay have the sentences of its catalogue; the others
- * are of the pages, the sign-in library, and failed tasks.
+ * English: the text of each error, by stable code: one sentence with advice. The codes of the relay and of failed tasks have the sentences of its
+ * catalogues; the other codes are of the pages and the sign-in library.
  */
 import * as sentences from '@relay/protocol/sentences';
 import { plural } from '../formats.ts';
@@ -92,20 +92,22 @@ export const words = {
       NO_RUNNING_TASK: sentences.NO_RUNNING_TASK,
       IDEMPOTENCY_CONFLICT: sentences.IDEMPOTENCY_CONFLICT,
 
-      AGENT_ERROR: 'The agent stopped with an error.',
-      DELIVERY_UNKNOWN: 'Connection lost while sending. It may have started. Check above before you send again.',
-      TASK_LOST: 'The machine lost track of this work. We can’t tell if it finished.',
-      TASK_EXPIRED: 'The machine didn’t come online in time, so this wasn’t sent. Send it again.',
-      USAGE_LIMIT: 'The agent reached a usage limit. Everything above is kept.',
-      SESSION_ARCHIVED: 'The session was archived first, so this wasn’t sent.',
-      OVERTAKEN: 'You wrote first, so this wasn’t sent.',
+      AGENT_ERROR: sentences.AGENT_ERROR,
+      DELIVERY_UNKNOWN: sentences.DELIVERY_UNKNOWN,
+      TASK_LOST: sentences.TASK_LOST,
+      TASK_EXPIRED: sentences.TASK_EXPIRED,
+      USAGE_LIMIT: sentences.USAGE_LIMIT,
+      SESSION_ARCHIVED: sentences.SESSION_ARCHIVED,
+      OVERTAKEN: sentences.OVERTAKEN,
       INVALID_FILE: sentences.INVALID_FILE,
       FILE_TOO_LARGE: sentences.FILE_TOO_LARGE,
       DEVICE_FULL: sentences.DEVICE_FULL,
       FILE_INCOMPLETE: sentences.FILE_INCOMPLETE,
-      FILE_MISSING: 'The machine no longer has a file of this message. Send it again.',
-      STEER_DROPPED: 'The agent finished first.',
-      DEVICE_REMOVED: 'The machine was removed while your message waited.',
+      FILE_MISSING: sentences.FILE_MISSING,
+      SETTING_NOT_APPLIED: sentences.SETTING_NOT_APPLIED,
+      HELD_AT_DESK: sentences.HELD_AT_DESK,
+      STEER_DROPPED: sentences.STEER_DROPPED,
+      DEVICE_REMOVED: sentences.DEVICE_REMOVED,
     },
     tooOften: (seconds: number) =>
       plural(seconds, {
