@@ -11,7 +11,7 @@ import { noMemory, rowsOf } from '../src/transcript/rows.ts';
 import { createTexts } from '../src/transcript/texts.ts';
 
 beforeAll(async () => {
-  await loadWords('frame', 'session');
+  await loadWords('frame', 'session', 'errors');
 });
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 10, 0, second)).toISOString();

@@ -19,7 +19,7 @@ declare const process: { env: { STORIES?: string } };
 const runs = process.env.STORIES ? 6000 : 1500;
 
 beforeAll(async () => {
-  await loadWords('frame', 'session');
+  await loadWords('frame', 'session', 'errors');
 });
 
 const at = '2026-11-20T10:00:00.000Z';

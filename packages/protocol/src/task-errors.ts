@@ -14,8 +14,8 @@ export const taskErrors = {
     note: 'The relay never sends it again.',
   },
   TASK_LOST: {
-    sentence: 'The machine lost track of this work. It may have finished.',
-    note: 'The daemon no longer knows the running task. Read the session, then decide whether to send it again.',
+    sentence: 'The machine lost track of this work. It may have finished. Check before you send again.',
+    note: 'The daemon no longer knows the running task.',
   },
   TASK_EXPIRED: {
     sentence: 'The machine did not come online in time, so the message was not sent. Send it again.',

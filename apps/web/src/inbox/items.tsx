@@ -5,6 +5,7 @@ import { AlarmClock, CircleAlert } from '../ui/later-icons.tsx';
 import type { InboxItem } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
+import { taskSentence } from '../api/words.ts';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { useOwnTexts } from '../conversation/own-question.ts';
 import { type Option, commandOf, fitsCard, isNo, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
@@ -87,7 +88,8 @@ function textOf({ kind, reason, error, lastMessage }: InboxItem): string {
   if (kind === 'finished') return withoutMarks(lastMessage ?? '');
   if (kind === 'missed')
     return reason === 'down' ? inbox.missedDown : reason === 'set_back' ? inbox.missedBack : inbox.missedOffline;
-  return (reason === 'TASK_EXPIRED' ? inbox.expired : reason === 'TASK_LOST' ? inbox.lost : error) ?? inbox.failed;
+  if (reason === 'TASK_EXPIRED' || reason === 'TASK_LOST') return taskSentence(reason);
+  return error ?? taskSentence('AGENT_ERROR');
 }
 
 function addressOf({ kind, sessionId, deviceId }: InboxItem): string {

@@ -91,7 +91,7 @@ export const words: typeof english = {
 
       AGENT_ERROR: 'Der Agent wurde mit einem Fehler beendet.',
       DELIVERY_UNKNOWN: 'Die Verbindung brach beim Senden ab. Sieh oben nach, ob es schon läuft.',
-      TASK_LOST: 'Der Rechner hat diese Arbeit aus den Augen verloren. Ob sie fertig wurde, ist unbekannt.',
+      TASK_LOST: 'Der Rechner hat diese Arbeit aus den Augen verloren. Sieh nach, bevor du das noch einmal sendest.',
       TASK_EXPIRED: 'Der Rechner kam nicht rechtzeitig online, deshalb wurde das nicht gesendet. Sende es noch einmal.',
       USAGE_LIMIT: 'Der Agent hat ein Nutzungslimit erreicht. Alles oben bleibt erhalten.',
       SESSION_ARCHIVED: 'Die Sitzung wurde vorher archiviert, darum wurde das nicht gesendet.',

@@ -7,7 +7,7 @@ export const words: typeof english = {
     kinds: {
       question: 'Frage',
       failure: 'Fehlgeschlagen',
-      unknown: 'Nicht sicher',
+      unknown: 'Zustellung unklar',
       finished: 'Fertig',
       device: 'Rechner',
       missed: 'Verpasst',
@@ -15,9 +15,6 @@ export const words: typeof english = {
     missedOffline: 'Der Rechner war offline.',
     missedDown: 'Relay lief zu dieser Zeit nicht.',
     missedBack: 'Lief vielleicht: Die Datenbank wurde zurückgesetzt.',
-    failed: 'Der Agent hat mit einem Fehler aufgehört.',
-    expired: 'Die Nachricht ist abgelaufen, bevor der Rechner wieder da war. Sende sie noch einmal.',
-    lost: 'Der Rechner kennt diese Aufgabe nicht mehr. Sieh in der Sitzung nach, bevor du die Nachricht noch einmal sendest.',
     unknown:
       'Es ist nicht sicher, dass die Nachricht angekommen ist. Öffne die Sitzung, um sie noch einmal zu senden oder abzubrechen.',
     away: 'Seit mehr als fünf Minuten offline, während Nachrichten auf ihn warten.',

@@ -127,7 +127,6 @@ export const words: typeof english = {
     smaller: 'Bild verkleinern',
     ofType: (type, bytes) => `${type} · ${size(bytes)}`,
   },
-  error: { agent: 'Der Agent wurde mit einem Fehler beendet.' },
   mark: {
     cancelled: 'Du hast den Agenten hier gestoppt.',
     interrupted: 'Der Agent wurde hier unterbrochen.',

@@ -6,7 +6,7 @@ export const words = {
     kinds: {
       question: 'Question',
       failure: 'Failed',
-      unknown: 'Not certain',
+      unknown: 'Delivery unknown',
       finished: 'Done',
       device: 'Machine',
       missed: 'Missed',
@@ -14,9 +14,6 @@ export const words = {
     missedOffline: 'Its machine was offline.',
     missedDown: 'Relay was down at its time.',
     missedBack: 'It may have run: the database was restored.',
-    failed: 'The agent stopped with an error.',
-    expired: 'The message expired before the machine was back. Send it again.',
-    lost: 'The machine lost track of this work. Check the session before you send the message again.',
     unknown: 'The message may not have arrived. Open the session to send it again or cancel it.',
     away: 'Offline for more than five minutes, while messages wait for it.',
     conflict:

@@ -129,7 +129,6 @@ export const words = {
     smaller: 'Shrink the image',
     ofType: (type: string, bytes: number) => `${type} · ${size(bytes)}`,
   },
-  error: { agent: 'The agent stopped with an error.' },
   mark: {
     cancelled: 'You stopped the agent here. Everything above is kept.',
     interrupted: 'The agent was interrupted here.',

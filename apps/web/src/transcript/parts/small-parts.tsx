@@ -12,6 +12,7 @@ import {
   TriangleAlert,
 } from '../icons.tsx';
 import { Check, ChevronRight, CircleCheck, Clock } from '../../ui/icons.tsx';
+import { taskSentence } from '../../api/words.ts';
 import { fullTime, loadWords, timeOf, words } from '../../catalogue.ts';
 import { loadedLater } from '../../ui/loaded-later.tsx';
 import type { Item } from '@relay/protocol';
@@ -248,6 +249,6 @@ export function Mark({
 
 export const ErrorNote = ({ text, end }: { text: string; end?: ReactNode }) => (
   <Note kind="bad" icon={<TriangleAlert className="i" aria-hidden />} end={end}>
-    <strong>{words.error.agent}</strong> {text}
+    <strong>{taskSentence('AGENT_ERROR')}</strong> {text}
   </Note>
 );
