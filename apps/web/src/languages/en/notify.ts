@@ -60,7 +60,7 @@ export const words = {
       superseded: 'Not needed',
       suppressed: 'Not sent',
     },
-    unaddressed: 'You had no address to be notified at.',
+    unaddressed: 'No notification address was set up.',
     removed: 'A removed address',
     twice: 'It may have arrived twice.',
     inDigest: 'Part of one message with others.',
