@@ -31,7 +31,7 @@ export interface DiagnosticDeps extends Pick<AdminDeps, 'config' | 'version'> {
   backplane: AdminDeps['backplane'] | Error;
 }
 
-/** @throws the reason why it could not be opened */
+/** @throws the error of a dependency that failed to open */
 function opened<T>(part: T | Error): T {
   if (part instanceof Error) throw part;
   return part;
@@ -119,7 +119,7 @@ export async function drain(deps: DiagnosticDeps, word: string, options: Options
   const minutes = Number(options.over ?? defaultDrainMinutes);
   if (!(minutes >= 0 && minutes <= longestDrainMinutes))
     throw new Refused(`--over takes minutes, from 0 to ${longestDrainMinutes}.`);
-  // A pod is one instance after the other; each has a name of its own.
+  // A pod runs one instance after another; each has its own name.
   const [gateway, ...more] = gateways.filter(({ instance }) => instance === word || instance.startsWith(`${word}-`));
   if (!gateway)
     throw new Refused(`No gateway "${word}" has a device. "relay-admin drain" lists the gateways with devices.`);

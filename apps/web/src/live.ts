@@ -21,21 +21,21 @@ export interface Live {
    * loaded again.
    */
   onFrame: (listener: (frame: LiveFrame) => void) => () => void;
-  /** Frames of the last seconds, oldest first: for a page that is on its way while they come. */
+  /** Frames of the last seconds, oldest first: for a page that loads while they arrive. */
   recent: () => readonly LiveFrame[];
   start: () => void;
   stop: () => void;
-  /** There is another token. */
+  /** The token has changed. */
   refresh: () => void;
-  /** The person sees this session now. */
+  /** The person looks at this session now. */
   focus: (sessionId: string) => void;
 }
 
 interface LiveDeps {
   client: Pick<Client, 'attention'>;
-  /** The credential was refused: gets another one, or finds out that no one is signed in. */
+  /** The relay refused the credential: gets another one, or learns that no one is signed in. */
   renewAccess: () => Promise<unknown>;
-  /** Where the stream begins, so that nothing that was read has to be read again; empty if that is unknown. */
+  /** The position where the stream begins, so that the page reads nothing twice; empty if unknown. */
   position: () => Promise<string>;
 }
 

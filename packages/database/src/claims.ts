@@ -32,7 +32,7 @@ export interface ClaimedTask {
   /** The question that it answers. */
   promptUuid?: string;
   answer?: PromptAnswer;
-  /** The task whose turn it was sent to; of another kind than `steer`: it became an ordinary message. */
+  /** The task whose turn it was sent to. If its kind is not `steer`, it became an ordinary message. */
   into?: string;
   /** Chosen with the message. */
   settings?: MessageSetting[];
@@ -59,8 +59,8 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
 }
 
 /**
- * `claimTasks` in one statement that takes the lock of the device: nothing unless `claim` is still the newest one on its device. With the
- * sessions of the tasks as the claim leaves them.
+ * `claimTasks` in one statement that takes the lock of the device: nothing unless `claim` is still the newest one on its device. Also
+ * returns the sessions of the tasks after the claim.
  */
 export async function claimOwned(
   db: Transactions,
@@ -138,15 +138,15 @@ async function giveBack(db: Db, which: Sql): Promise<void> {
   await requeueSteers(db, sql`t.id = ANY(${moved.map(({ id }) => id)}::text[]) AND ${isOver}`, 'first');
 }
 
-/** sent → running: the daemon has confirmed it. False when it was not `sent`. */
+/** sent → running: the daemon has confirmed it. Returns false if it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
   return (await move(db, 'confirm', sql`t.id = ${taskId} AND t.kind <> 'steer'`)).length > 0;
 }
 
 /**
  * `startRunning` for a task of a session that keeps its name, in one statement that takes the lock of the device. `nativeId`: the name that the
- * event carries. Returns the session; undefined, without a change, where the session is gone or has another name, or where the fence that is given
- * is not the newest one of the device.
+ * event carries. Returns the session. Changes nothing and returns undefined if the session is gone or has another name, or if the given
+ * fence is not the newest fence of the device.
  */
 export async function confirmTask(
   db: Transactions,

@@ -89,9 +89,9 @@ export class EmbeddedThread {
     });
   }
 
-  /** Sends protocol messages, resolves with the answer. Rejects with EngineGone; whether a commit happened is then unknown. */
+  /** Sends protocol messages and resolves with the answer. Rejects with EngineGone; then it is unknown whether a commit happened. */
   async request(wire: Uint8Array): Promise<Uint8Array> {
-    // The memory moves to the other thread, so it must be a piece of its own.
+    // The memory moves to the other thread, so no other array may share it.
     const own = new Uint8Array(wire);
     const answer = await this.#send((id) => ({ id, wire: own }), this.#requestTimeoutMs(), [own.buffer]);
     if (!isComplete(wire, answer)) {

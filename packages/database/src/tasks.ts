@@ -26,12 +26,12 @@ interface NewSession {
   /** A ULID of the app, the base of the session's first id; else the relay generates one. */
   pendingId?: string | undefined;
   ttlMs: number;
-  /** The most sessions of the device; absent: no limit. */
+  /** The session limit of the device; absent: no limit. */
   maxSessions?: number;
   /** See the columns. */
   settings?: string | undefined;
   agentDepth?: number | undefined;
-  /** It begins then, and the time to live counts from then. */
+  /** The time at which the task begins; its time to live counts from then. */
   notBefore?: Date | undefined;
   startedBy?: string | undefined;
 }
@@ -75,7 +75,7 @@ export interface PromptAnswer {
   option?: string | undefined;
   fields?: FieldValues | undefined;
   digest?: string | undefined;
-  /** The address whose notification it was given in. */
+  /** The address whose notification carried the answer. */
   on?: string | undefined;
   /** The choice about a program that has the session open. */
   desk?: DeskChoice | undefined;
@@ -98,7 +98,7 @@ const enqueuedOf = (row: EnqueuedRow, taskId: string): Enqueued =>
   row.r_outcome === 'queued' ? { kind: 'queued', taskId, record: toReturned(row) } : { kind: row.r_outcome };
 
 /**
- * Enqueues a follow-up after the running and queued tasks, and returns its session as it then is. `unresolved`: the
+ * Enqueues a follow-up after the running and queued tasks, and returns its session afterwards. `unresolved`: the
  * first task finished without a name for the session. `full`: `queueLimit` tasks wait already, and none of them waits
  * for this message. A message also releases a queue that an unknown delivery stopped. The relay accepts such a message,
  * and the first answer to a question, at any queue length: nothing else moves the queue.
@@ -110,7 +110,7 @@ export async function enqueueMessage(
     /** Data URLs; a JSON array. */
     images?: string | undefined;
     /**
-     * The open question that it answers, at any queue length; null: it waits for all questions. Absent: the oldest one,
+     * The open question that it answers, at any queue length; null: the message waits for all questions. Absent: the oldest one,
      * if any.
      */
     answers?: (PromptAnswer & { uuid: string }) | null;
@@ -164,9 +164,9 @@ const keyTaken = 'RLY01';
 export const isKeyTaken = (error: unknown): boolean => error instanceof SqlError && error.code === keyTaken;
 
 /**
- * `enqueueMessage` in one statement that takes the lock of the device, for a plain message to the session that has this id now. Undefined, and nothing
- * changed, where more decides: the id is an earlier one or of nothing, an answer is kept under the key, or the session asks and `isBound`
- * wants the question named. Throws `isKeyTaken`.
+ * `enqueueMessage` in one statement that takes the lock of the device, for a plain message to the session that has this id now. Returns undefined
+ * and changes nothing in all other cases: the id is a former id or unknown, the key has an answer, or the session asks and `isBound` requires the
+ * message to name the question. Throws `isKeyTaken`.
  */
 export async function acceptMessage(
   db: Transactions,
@@ -174,7 +174,7 @@ export async function acceptMessage(
     taskId: string;
     agentType: string;
     nativeId: string;
-    /** It waits for all questions; else it answers the oldest one, if any. */
+    /** The message waits for all questions; else it answers the oldest question, if any. */
     isBehind: boolean;
     isBound: boolean;
     replay?: Replayable | undefined;

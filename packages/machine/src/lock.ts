@@ -3,8 +3,8 @@
  * connects to it learns the pid of the holder: lock and liveness check in one.
  *
  * Linux: an abstract socket (per network namespace: two containers that share a volume do not see each other). Windows: a named pipe.
- * Elsewhere: a socket file in the folder, which can be stale and is then replaced. It depends on no variable: a service and a terminal have
- * different ones.
+ * Elsewhere: a socket file in the folder, which can be stale and is then replaced. The address depends on no environment variable: a service
+ * and a terminal have different ones.
  */
 import { realpathSync, renameSync, rmSync } from 'node:fs';
 import { type Server, connect, createServer } from 'node:net';

@@ -16,7 +16,7 @@ interface MeasuredOptions<T> {
 }
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** Codes have this form; anything else can be any text, and every label value costs memory forever. */
+/** The form of codes. Other texts are unbounded, and every label value costs memory forever. */
 const codeShape = /^[A-Z][A-Z_]{1,39}$/;
 
 const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
@@ -27,8 +27,8 @@ function failureOf(error: unknown): string {
 }
 
 /**
- * The same object; calls that return a promise are counted in a histogram. A call that rejects has the `code` of its error as
- * the outcome, or `error`. Calls that return something else pass without a trace.
+ * Returns the same object, and counts its calls that return a promise in a histogram. The outcome of a call that rejects is the `code` of its
+ * error, or `error`. Other calls are not measured.
  */
 export function measured<T extends object>(target: T, options: MeasuredOptions<T>): T {
   const histogram = options.metrics.histogram(options.name, options.help, ['operation', 'outcome'], buckets);
@@ -61,7 +61,7 @@ export function measured<T extends object>(target: T, options: MeasuredOptions<T
     get(_, property) {
       const value: unknown = Reflect.get(target, property, target);
       if (typeof property !== 'string' || typeof value !== 'function') return value;
-      // One function per method, so that it is the same one whenever it is read, and another one after the method was replaced.
+      // One function per method: each read returns the same function, and a replaced method gets a new one.
       let wrapped = wrappers.get(value);
       if (!wrapped) wrappers.set(value, (wrapped = measure(property, value as (...args: unknown[]) => unknown)));
       return wrapped;

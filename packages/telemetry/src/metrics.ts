@@ -1,24 +1,24 @@
-/** Numbers about one instance. Every instance has its own registry, so that several live in one process without meeting. */
+/** Numbers about one instance. Every instance has its own registry, so that several instances can share a process. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
 
-/** Seconds; from a call within the process to a daemon that thinks for a while. */
+/** Seconds: from a call inside the process to a slow daemon. */
 const defaultBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Buckets in seconds, for operations with a target of less than half a second, or two: `docs/operations.md`. */
 export const promiseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 
 interface MetricsOptions {
-  /** The label `instance` of everything. */
+  /** The label `instance` of every metric. */
   readonly instance: string;
-  /** Memory, processor and event loop too; once per process. Absent: no. */
+  /** Also measures memory, processor and event loop: set it for one registry of a process. Absent: no. */
   readonly processMetrics?: boolean;
 }
 
 /**
- * A metric is made the first time its name is asked for and the same one is returned afterwards. Asking for a known name with
- * another kind or other labels is a programming error and throws a TypeError. Label values must come from a small fixed set:
+ * The first call with a name creates the metric, and later calls return it. A known name with another kind or other labels is a
+ * programming error and throws a TypeError. Label values must come from a small fixed set:
  * every new one costs memory forever.
  */
 export interface Metrics {
@@ -37,7 +37,7 @@ export interface Metrics {
     labels?: readonly L[],
     buckets?: readonly number[],
   ): Histogram<L>;
-  /** Everything, in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
 }

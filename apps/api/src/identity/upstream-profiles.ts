@@ -1,4 +1,4 @@
-/** A person's profile at another service: the name that never changes, and the shown name. Every value of a service is bounded. */
+/** A person's profile at another service: the permanent name and the displayed name. Every value of a service is bounded. */
 import { isShowable } from '../devices/names.ts';
 
 interface Tokens {

@@ -11,7 +11,7 @@ import { oneLine, plain } from './text.ts';
 interface Shown {
   /** The conversation, for standard output. */
   out?: string;
-  /** About the connection, for standard error. */
+  /** Reports about the connection, for standard error. */
   err?: string;
 }
 

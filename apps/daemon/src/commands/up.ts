@@ -184,7 +184,7 @@ async function begin(
   }
 }
 
-/** Undefined when apps can read nothing. */
+/** Returns undefined when apps cannot read any file. */
 function workspaceFor(
   config: Config,
   options: FileOptions,

@@ -19,7 +19,7 @@ export class Evidence {
     this.#tasks = tasks;
   }
 
-  /** A `status` came. Returns the tasks that it lists and the database does not know as under way. */
+  /** Records a `status`. Returns the tasks that it lists and the database does not know as under way. */
   recordStatus(runningTasks: readonly string[]): readonly string[] {
     if (runningTasks.some((id) => this.#completed.has(id))) this.#listOnlyGrows = true;
     const strangers = runningTasks.filter((id) => !this.#tasks.has(id));

@@ -1,4 +1,4 @@
-/** The local network of this machine: which of its addresses belong to one, and which one its pages have. */
+/** The local network of this machine: its addresses in local networks, and the address of its pages. */
 import { createSocket } from 'node:dgram';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
@@ -17,7 +17,7 @@ export const privateNames = ['local', 'localhost', 'lan', 'home', 'internal', 'h
 const privateList = new BlockList();
 for (const [network, bits] of privateNetworks) privateList.addSubnet(network, bits);
 
-/** Whether an address (IPv4) is of a local network or of this machine. */
+/** Whether an address (IPv4) belongs to a local network or to this machine. */
 export const isPrivate = (address: string | undefined): boolean =>
   address !== undefined && isIPv4(address) && privateList.check(address);
 
@@ -37,7 +37,7 @@ function addressOutwards(): Promise<string | undefined> {
       resolve(address);
     };
     socket.once('error', () => end());
-    // An address for documents: any that is not of a local network does.
+    // An address for documentation: any address outside of local networks works.
     socket.connect(9, '192.0.2.1', () => end(socket.address().address));
   });
 }

@@ -1,4 +1,4 @@
-/** A question of the agent, docked above the composer: all that it is about, and the buttons, inside of one card. */
+/** A question of the agent, docked above the composer: its subject and its buttons in one card. */
 import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react';
 import { Hand } from '../transcript/icons.tsx';
 import { Folder } from '../ui/icons.tsx';
@@ -28,7 +28,7 @@ interface QuestionCardProps {
   all: number;
   onMove: (at: number) => void;
   busy: boolean;
-  /** Why the last answer was not taken. */
+  /** Why the relay refused the last answer. */
   refusal: Refusal | undefined;
   dismissing: boolean;
   onAnswer: (option: Option) => void;
@@ -58,7 +58,7 @@ export function QuestionCard(props: QuestionCardProps) {
     const chosen = event.key === 'Enter' ? main : event.key === 'Escape' ? no : undefined;
     if (chosen) onAnswer(chosen);
   };
-  // A new question is read aloud once.
+  // Screen readers announce a new question once.
   const announced = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     if (announced.current) announced.current.textContent = title;
@@ -171,7 +171,7 @@ function FormPlace({ of: { fields }, children }: { of: FormPrompt; children: Rea
   );
 }
 
-/** Offered for apps without fields: a choice of the first one, or its default. */
+/** Offered for apps without fields: a choice of the first field, or its default. */
 const isOfField = ({ fields: [first] }: FormPrompt, label: string): boolean =>
   label === first?.default ||
   (first?.type === 'boolean'

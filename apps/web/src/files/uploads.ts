@@ -18,7 +18,7 @@ interface Uploads {
   remove: (id: string) => void;
   ready: () => Promise<string[]>;
   sent: (ids: readonly string[]) => void;
-  /** The session got its name. */
+  /** The agent has named the session. */
   rename: (draft: string) => void;
   close: () => void;
 }

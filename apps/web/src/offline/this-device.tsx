@@ -47,7 +47,7 @@ export function ThisDevice() {
   );
 }
 
-/** The only way on iPhone and iPad, and the only one there to notifications. */
+/** The only way to install the app on iPhone and iPad, where notifications require the installed app. */
 function HomeScreen() {
   return (
     <div className="home-screen">

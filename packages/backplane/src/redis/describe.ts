@@ -1,4 +1,4 @@
-/** The contents of Redis, for an operator: counted from a sample, so that a full Redis is not held up by the question. Reads only. */
+/** The contents of Redis, for an operator: counted from a sample, so that the report does not hold up a full Redis. Reads only. */
 import type { Redis } from 'ioredis';
 import { BackplaneError } from '../errors.ts';
 import { openConnection } from './connection.ts';
@@ -23,9 +23,9 @@ interface RedisContents {
   policy: string;
   evicted: number;
   keys: number;
-  /** The number of keys that were looked at. */
+  /** The number of examined keys. */
   sampled: number;
-  /** The one with the most bytes first. */
+  /** Sorted by bytes, largest first. */
   kinds: RedisKind[];
   /** The largest keys of the sample. */
   largest: { key: string; bytes: number }[];

@@ -16,7 +16,7 @@ const fenceMemoryMs = 24 * 60 * 60_000;
  */
 const longBodyBytes = 1024;
 
-/** The list of subscribers is made again by them when it is gone. */
+/** The lifetime of the list of subscribers; they write it again when it is gone. */
 const listTtlMs = 24 * 60 * 60_000;
 
 export type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyBytes' | 'historyTtlMs' | 'topTtlMs'>;

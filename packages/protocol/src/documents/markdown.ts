@@ -22,7 +22,7 @@ export const anchor = (heading: string): string =>
 
 export const linkTo = (heading: string): string => `[${heading}](#${anchor(heading)})`;
 
-/** More values than this are not worth a table cell. */
+/** More values than this do not fit into a table cell. */
 const shownValues = 12;
 
 /** `string`, `integer or null`, `"start" | "resume"`, `Message[]` with a link. */
@@ -56,7 +56,7 @@ function limitsOf(schema: TSchema): string {
   return parts.length > 0 ? ` (${parts.join(', ')})` : '';
 }
 
-/** The field table of an object schema; a sentence if it has zero fields. */
+/** The field table of an object schema; a sentence if it has no fields. */
 export function fieldTable(schema: TSchema): string {
   const required = new Set((schema.required as string[] | undefined) ?? []);
   const fields = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);

@@ -1,6 +1,6 @@
 /**
- * Usage limits in the form of each agent. A message counts only where the agent failed, never in an answer. A limit without a reset, and a short one
- * that goes away by itself, are ordinary errors. Pure.
+ * Usage limits in the form of each agent. A message counts only where the agent failed, never in an answer. A limit without a reset, and a short limit
+ * that passes by itself, are ordinary errors. Pure.
  */
 import type { UsageLimit } from '@relay/protocol';
 import type { ReachedLimit } from '@relay/daemon-kit';
@@ -102,7 +102,7 @@ function zonedTime(found: Found, now: Date): Date | undefined {
   return first && first <= now ? on(1) : first;
 }
 
-/** The reading of a clock in the zone, as if it was UTC. */
+/** The reading of a clock in the zone, as if it were UTC. */
 function wallClock(at: Date, zone: string): Date | undefined {
   try {
     const format = new Intl.DateTimeFormat('en', {

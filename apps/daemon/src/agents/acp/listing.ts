@@ -1,6 +1,6 @@
 /**
  * Lists an agent's sessions on request (`session/list`) and reads their text by replay (`session/load`), for agents whose files
- * have no reader. Asking costs a process, so it happens seldom: when files of the agent have changed, or after a long while. A
+ * have no reader. Each request costs a process, so requests are rare: when files of the agent have changed, or after a long while. A
  * session is loaded only to read new messages, never to look for them.
  */
 import { readdirSync, statSync } from 'node:fs';
@@ -20,9 +20,9 @@ import type { AcpAgent } from './agent.ts';
 import type { AgentAbilities, AgentProcess } from './process.ts';
 
 export interface ListingTimings {
-  /** Between two lists at least. */
+  /** Minimum time between two lists. */
   listGapMs: number;
-  /** A list is older than this at most, whether or not files changed. */
+  /** Maximum age of a list, whether or not files changed. */
   relistMs: number;
   /** The limit of a list, or of a replay. */
   answerMs: number;
@@ -43,7 +43,7 @@ const defaults: ListingTimings = { listGapMs: 10_000, relistMs: 600_000, answerM
 const maxPages = 20;
 const maxSessions = 500;
 const maxReplays = 20;
-/** The entries of a folder that a mark looks at. */
+/** The number of entries of a folder that a mark covers. */
 const maxEntries = 1000;
 /** The bytes of a replay that are kept for one session. */
 const maxReplayBytes = 32 * 1024 * 1024;
