@@ -47,13 +47,13 @@ export interface Api {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
   /** Apps connected to this instance. */
   readonly size: number;
-  /** Refuses new sockets and closes the live ones with 1001, spread over `overMs`. REST goes on. */
+  /** Refuses new sockets and closes the live ones with 1001, spread over `overMs`. REST continues. */
   drain(overMs: number): Promise<void>;
   /** Closes the remaining connections and stops every timer. */
   close(): Promise<void>;
 }
 
-/** After revocations could not be read. */
+/** The delay before the next attempt, if reading the revocations failed. */
 const healRetryMs = 5000;
 const acceptableRequestId = /^[\w.:-]{1,64}$/;
 

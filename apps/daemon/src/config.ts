@@ -5,7 +5,7 @@ import { Failure, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/machi
 import type { Home } from './home.ts';
 import { exitCodes, type TranscriptSettings } from '@relay/daemon-kit';
 
-/** `show`: apps see which programs have sessions open, and close no program. `off`: they see nothing of it. */
+/** `show`: apps see which programs have sessions open, and cannot close them. `off`: apps do not see them. */
 export const deskModes = ['full', 'show', 'off'] as const;
 export type DeskMode = (typeof deskModes)[number];
 
@@ -19,7 +19,7 @@ export interface Config {
   registered_at: string;
   /** Allows a relay on another machine over http. */
   insecure?: boolean;
-  /** The agent that answers here; without it, the one of the agent type, else the demonstration. */
+  /** The agent that answers here. Absent: the agent of the agent type, else the demonstration. */
   agent?: AgentChoice;
   /** Agents that a person can choose instead. */
   further?: AgentChoice[];
@@ -119,7 +119,7 @@ export function readConfig(home: Home): Config | undefined {
   return value as Config;
 }
 
-/** Each is a process or two of this machine. */
+/** Each agent takes one or two processes of this machine. */
 export const isAgentCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 500;
 

@@ -38,7 +38,7 @@ export class Asking {
     for (const one of open) if (!this.#open.has(one.id ?? '')) void this.#ask(one);
   }
 
-  /** True if the client got the question as a request; the answer is then not sent as a message. */
+  /** Returns true if the client got the question as a request; then the answer does not go out as a message. */
   wasRequested(uuid: unknown): boolean {
     return typeof uuid === 'string' && this.#requested.has(uuid);
   }

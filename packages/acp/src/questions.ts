@@ -21,7 +21,7 @@ export interface AskOptions {
   forms: boolean;
   /** The client must not answer. */
   isReadOnly?: boolean;
-  /** The call that waits for the permission, if known. */
+  /** The tool call that waits for the permission, if known. */
   toolCallId?: string | undefined;
   /** Folder of the session on the device. */
   cwd: string;

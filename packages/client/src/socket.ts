@@ -1,4 +1,4 @@
-/** The stream's interface of a WebSocket, and its implementation on the browsers' standard interface. */
+/** The WebSocket as the stream needs it, implemented on the standard interface of browsers. */
 import { ClosedError, type ClientError, NetworkError } from './errors.ts';
 
 interface Socket {

@@ -61,7 +61,7 @@ export function createOutgoing(
     );
   };
 
-  /** The sessions that can have made the file. */
+  /** Returns the sessions that might have written the file. */
   const makersOf = (path: string, makers: readonly string[]): readonly string[] => {
     if (makers.length === 1) return makers;
     const named = makers.filter((sessionId) => names(sessionId, path));

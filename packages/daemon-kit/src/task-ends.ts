@@ -58,7 +58,7 @@ export const forPerson = failed('person_only', { code: 'PERSON_MUST_ANSWER' });
 
 export const tooLate = failed('question_closed', { code: 'PROMPT_SUPERSEDED' });
 
-/** Text that would answer a question that is gone, or that the relay did not know. An open question stays open. */
+/** The text would answer a question that is closed, or that the relay did not know. An open question stays open. */
 export const unanswerable = (why: string): End => ({ type: 'ERROR', error: why, code: 'PROMPT_SUPERSEDED' });
 
 const notWritten = 'HISTORY_NOT_WRITTEN';
@@ -82,7 +82,7 @@ export function noted(end: End, note: string): End {
 
 const withoutReason = <E extends { reason?: TextReason }>({ reason: _, ...end }: E) => end;
 
-/** The agent of a session was not set up at this start. */
+/** The daemon was started without the agent of the session. */
 export const missingAgent = (agentType: string): End => failed('agent_missing', { name: agentType });
 export const unknownSession = failed('unknown_session');
 
@@ -147,7 +147,7 @@ export const questionEnd = (question: Question): Extract<End, { type: 'WAIT_FOR_
   };
 };
 
-/** The question as it is sent: within its bound, with the ids of the agent where it gives any, else numbered. */
+/** Returns the question for the relay: within its bound, with the ids of the agent if it has any, else numbered. */
 export function questionOf(question: Question): WireQuestion {
   const numbered = (question.options ?? []).map((label, index) => ({ id: `${index + 1}`, label }));
   const options = [...(question.choices ?? numbered)]

@@ -1,4 +1,4 @@
-/** Registration keys (rules, 7.13): machines register with them without a person. Only their hash is kept; a revoked one is deleted. */
+/** Registration keys (rules, 7.13): machines register with them without a person. The relay keeps only their hash, and deletes revoked keys. */
 import type { CreateDeviceKey, DeviceKey } from '@relay/protocol';
 import { addAccessNotice } from './access-notices.ts';
 import { type NewDeviceCode, createDeviceCode } from './device-codes.ts';
@@ -22,7 +22,7 @@ const toKey = ({ created_at: createdAt, expires_at: expiresAt, ...key }: Row): D
   expiresAt: expiresAt.toISOString(),
 });
 
-/** Saves a key; undefined when the person has `max` that have not expired. */
+/** Saves a key; returns undefined if the person has `max` keys that have not expired. */
 export async function createDeviceKey(
   db: Transactions,
   key: Required<CreateDeviceKey> & { userId: string; keyHash: string; max: number },
@@ -47,7 +47,7 @@ export async function listDeviceKeys(db: Db, userId: string): Promise<DeviceKey[
   return rows.map(toKey);
 }
 
-/** False when the person does not own such a key. */
+/** Returns false if the person does not own the key. */
 export async function revokeDeviceKey(db: Db, userId: string, id: string): Promise<boolean> {
   return (
     (await db.sql.execute`

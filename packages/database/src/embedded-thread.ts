@@ -91,7 +91,7 @@ export class EmbeddedThread {
 
   /** Sends protocol messages and resolves with the answer. Rejects with EngineGone; then it is unknown whether a commit happened. */
   async request(wire: Uint8Array): Promise<Uint8Array> {
-    // The memory moves to the other thread, so no other array may share it.
+    // The memory moves to the other thread, so this array must own it.
     const own = new Uint8Array(wire);
     const answer = await this.#send((id) => ({ id, wire: own }), this.#requestTimeoutMs(), [own.buffer]);
     if (!isComplete(wire, answer)) {

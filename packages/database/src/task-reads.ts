@@ -24,7 +24,7 @@ export async function cancelledAmong(
   return rows.map((row) => row.id);
 }
 
-/** The task of this device with the fields that an event needs; undefined for an id that is not ours. */
+/** Returns the task of this device with the fields that an event needs; undefined for an unknown id. */
 export async function findDeviceTask(
   db: Db,
   deviceId: string,
@@ -43,24 +43,24 @@ export interface DeliveredTask {
   sessionKey: string;
   nativeId: string;
   placeholder: boolean;
-  /** It has an outcome, saved by any instance. */
+  /** Any instance has saved its outcome. */
   ended: boolean;
-  /** The outcome is not from the daemon: unknown, or taken for lost. */
+  /** The outcome does not come from the daemon: the delivery is unknown, or the task counts as lost. */
   doubtful: boolean;
   /** '' once the task is over, except for a short while after a completion without a text. */
   instruction: string;
-  /** Its result, as far as it is known; '' without one. */
+  /** Its known result; '' without one. */
   result: string;
   sentAtMs: number;
   /** The result of the previous task of the session; '' without one. */
   previous: string;
   /** When that was, by the relay's clock; absent without one. */
   previousEndedAtMs?: number;
-  /** The uuids of the messages that were sent into its turn. */
+  /** The uuids of the messages that people sent into its turn. */
   steers: string[];
 }
 
-/** A task that was written to its daemon; undefined if it is missing or its session was deleted. */
+/** Returns a task that was written to its daemon; undefined if it is missing or its session was deleted. */
 export async function findDeliveredTask(db: Db, taskId: string): Promise<DeliveredTask | undefined> {
   const [row] = await db.sql.query<{
     kind: TaskKind;
@@ -158,7 +158,7 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
   };
 }
 
-/** How long a task of this person still waits for its device; undefined when it does not. */
+/** Returns how long a task of this person can still wait for its device; undefined if it does not wait. */
 export async function queuedUntil(db: Db, ownerId: string, taskId: string): Promise<string | undefined> {
   const [row] = await db.sql.query<{ expires_at: Date }>`
     SELECT t.expires_at FROM tasks t WHERE t.id = ${taskId} AND t.owner_id = ${ownerId} AND ${isDue('t')}`;

@@ -19,7 +19,7 @@ const prismaCodes = new Set([
   'P2034',
   'P2037',
 ]);
-/** The kinds that Prisma's driver adapter makes of driver errors; raw queries carry only this. */
+/** The kinds that Prisma's driver adapter derives from driver errors; errors of raw queries carry only these. */
 const adapterKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -54,7 +54,7 @@ const socketCodes = new Set([
  */
 const postgresCode = /^(?:(?:08|28|53|57|58|XX)[0-9A-Z]{3}|25006|25P03|3D000|40001|40P01|55P03)$/;
 const tlsCode = /^ERR_(?:TLS|SSL)_/;
-/** The pg driver and its pool give these without a code. */
+/** Errors of the pg driver and its pool, which lack a code. */
 const driverTexts = [
   'timeout exceeded when trying to connect',
   'Connection terminated',

@@ -23,7 +23,7 @@ interface FieldDaemonOptions {
   headers?: Record<string, string>;
   /** The texts of a turn, sent as soon as they exist. Absent: the test calls `finish`, `fail` or `ask`. */
   work?: (task: FieldTask) => readonly string[] | Promise<readonly string[]>;
-  /** Connects again by itself after this time, doubled up to thirty times of it, to the gateway that `at` names. Absent: it stays away. */
+  /** Reconnects after this time, which doubles up to thirty times its length, to the gateway that `at` names. Absent: it stays away. */
   again?: { afterMs: number; at?: () => number };
 }
 
@@ -33,7 +33,7 @@ export interface FieldDaemon {
   /** Every frame of the relay, over all connections. */
   readonly inbox: Inbox;
   next: Inbox['next'];
-  /** The connection it has now. */
+  /** The current connection. */
   readonly connection: TestDaemon | undefined;
   connect(gateway?: number): Promise<void>;
   /** Cuts the connection without a goodbye. */
@@ -48,9 +48,9 @@ export interface FieldDaemon {
   ask(task: FieldTask, question: string, ...options: string[]): void;
   /** A line typed locally, in a session of its own or an existing one. */
   atDesk(native: string, role: StoredMessage['role'], content: string): void;
-  /** `report_sessions` now. */
+  /** Sends `report_sessions`. */
   report(): void;
-  /** `status` now, as its habits have it. */
+  /** Sends `status`, according to its habits. */
   status(): void;
   /** Sends a frame unchanged; drops it while disconnected. */
   send(frame: Frame): void;
@@ -58,7 +58,7 @@ export interface FieldDaemon {
   stop(): Promise<void>;
 }
 
-/** Registers and connects. Rejects as `connectDaemon` does, unless it comes `again` by itself. */
+/** Registers and connects. Rejects as `connectDaemon` does, unless it reconnects by itself (`again`). */
 export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemonOptions = {}): Promise<FieldDaemon> {
   const { habits = {}, user, agentType, again } = options;
   const registration =

@@ -17,8 +17,8 @@ export interface TestRedisCluster {
 }
 
 /**
- * Starts three masters that share the slots; resolves when all agree. The slots of a node that is away cannot be used, the
- * others can.
+ * Starts three masters that share the slots; resolves when all agree. While a node is away, only its slots are
+ * unusable.
  */
 export async function startRedisCluster(): Promise<TestRedisCluster> {
   const nodes = await Promise.all(

@@ -17,8 +17,8 @@ export interface KillTimings {
 export const killTimings: KillTimings = { killAfterMs: 3000, giveUpMs: 2000 };
 
 /**
- * SIGTERM, then SIGKILL to the rest. Resolves when the group is empty, or cannot be waited for any longer. A number is only
- * ever signalled while its group exists, and during that time the system does not reuse it.
+ * SIGTERM, then SIGKILL to the rest. Resolves when the group is empty, or when the wait gives up. Signals a number only
+ * while its group exists: during that time the system does not reuse it.
  */
 export async function endGroup(leader: number, clock: Clock, { killAfterMs, giveUpMs }: KillTimings): Promise<void> {
   if (!signalGroup(leader, 'SIGTERM')) return;

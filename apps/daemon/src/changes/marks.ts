@@ -1,4 +1,4 @@
-/** Where the files of a session were when a turn began: the commit, and ids of the files that differed from it. No content is kept. */
+/** The state of a session's files at the beginning of a turn: the commit, and ids of the files that differed from it. Keeps no content. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ export interface TurnMark {
   turn: string;
   head: string;
   branch?: string;
-  /** Ids of the contents of files that differed from the commit, by path; an empty one: it was not there. */
+  /** Ids of the contents of files that differed from the commit, by path; empty for a missing file. */
   dirty?: Record<string, string>;
-  /** `dirty` was not known in time. */
+  /** `dirty` was not available in time. */
   partial?: true;
 }
 
@@ -67,7 +67,7 @@ export async function contentId(root: string, path: string, rules: ProjectRules)
   return read.bytes > dirtyBytes ? undefined : createHash('sha256').update(read.head).digest('hex');
 }
 
-/** Ids of the files that differ; undefined where they are too many. */
+/** Returns ids of the files that differ; undefined if there are too many. */
 export async function idsOf(
   changes: readonly Found[],
   root: string,

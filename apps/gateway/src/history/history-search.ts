@@ -48,15 +48,15 @@ interface HistorySearch {
   /** `failed`: the text is shown even though it does not change the task. */
   text(connection: DaemonConnection, task: DeliveredTask, failed?: boolean): void;
   name(connection: DaemonConnection, taskId: string, instruction: string): void;
-  /** An earlier connection completed a task that this one took for open; its instance might not have found the text. */
+  /** An earlier connection completed a task that this connection considered open; its instance might not have found the text. */
   completedEarlier(connection: DaemonConnection, task: DeliveredTask): void;
 }
 
 /** Pauses between readings, in multiples of `outcomeAskMs` (10 s). */
 const pauses = [1, 2, 9];
-/** Messages in a page; a longer turn is asked for with the largest page. */
+/** Messages in a page; a longer turn takes the largest page. */
 export const fewMessages = 20;
-/** Readings without the instruction of a task, until it counts as not arrived. */
+/** After this number of readings without the instruction of a task, the task counts as not arrived. */
 const absencesOfArrival = 2;
 /** Readings for a text: the agent can write its transcript a moment after the completion. */
 const readingsOfText = 2;
@@ -73,7 +73,7 @@ export function cancelSearch({ requests }: DaemonConnection, search: TaskSearch)
   if (requests.searches.get(key) === search) requests.searches.delete(key);
 }
 
-/** Returns the function that begins a search. It takes the place of an earlier one, which the caller cancels or leaves running. */
+/** Returns the function that begins a search. It replaces an earlier search, which the caller cancels or leaves running. */
 function createMachine({ outcomeAskMs }: Pick<RelayConfig, 'outcomeAskMs'>) {
   const read = async (
     connection: DaemonConnection,

@@ -28,15 +28,15 @@ export async function lanPlace({ host: given, port }: LanOptions): Promise<LanPl
 export interface LanDeps {
   readonly authority: Authority;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Sockets that have not asked for anything yet. */
+  /** Sockets without a request so far. */
   readonly connectingLimit: number;
-  /** The names and addresses of this machine now. */
+  /** Returns the current names and addresses of this machine. */
   readonly names?: () => string[];
-  /** Between two looks at them. Default: a minute. */
+  /** The interval between two checks of them. Default: a minute. */
   readonly lookMs?: number;
 }
 
-/** All addresses, because they change; requests that came to one of no local network are not answered. */
+/** Listens on all addresses, because they change; requests to an address outside of local networks get no answer. */
 const everyAddress = '0.0.0.0';
 const handshakeMs = 10_000;
 

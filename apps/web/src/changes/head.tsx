@@ -18,7 +18,7 @@ interface HeadProps {
   onBack: () => void;
 }
 
-/** On a phone the way back leads from a file to the list first. */
+/** On a phone, the link back leads from a file to the list first. */
 export function Head({ session, machine, isDetail, title, onBack }: HeadProps) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Words of the composer on their way to the relay: a message, or the answer to the question that is shown. They arrive once. */
+/** Sends the text of the composer to the relay once: as a message, or as the answer to the displayed question. */
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { DeskChoice, FieldValues, Message, Prompt, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
@@ -15,7 +15,7 @@ interface Conversation {
   onMessage: (message: Message) => void;
 }
 
-/** An answer to a question; or, of a message: the choice about a terminal that has the session open, that it goes into the turn that runs, or its time. */
+/** An answer to a question. For a message: the choice about a terminal that has the session open, whether it joins the running turn, or its time. */
 type Given =
   | { option: string }
   | { fields: FieldValues }
@@ -29,8 +29,8 @@ const isSame = (a: Prompt, b: Prompt): boolean => (a.id ?? a.at) === (b.id ?? b.
 
 /**
  * `prompts`: the open questions. `text`, `images`: the contents of the field. `onSent`: the relay accepted them. The returned action takes
- * `to`, the question shown when the person sent. `isLater`: the page sends all of it by itself once it reaches the relay again, to that question
- * and to no other. `onEdit`: the fields of the form have changed.
+ * `to`, the question shown when the person sent. `isLater`: the page sends everything by itself once it reaches the relay again, to that question
+ * only. `onEdit`: the fields of the form have changed.
  */
 export function useSending(
   { session, messages, onMessage }: Conversation,
@@ -42,7 +42,7 @@ export function useSending(
 ) {
   const { client } = useRooms();
   const key = useSendingKey();
-  /** A message that was sent without a successful answer; it may have arrived all the same. */
+  /** A message that was sent without a successful response; it might still have arrived. */
   const unanswered = useRef<{ content: string; attached: readonly Attached[]; lastTaskId: string | undefined }>(
     undefined,
   );
@@ -86,7 +86,7 @@ export function useSending(
       if (!to) keepPending(session.id, []);
       files.current?.sent(fileIds);
       sent(content, attached);
-      // One with a time is in no conversation until then.
+      // A message with a time joins the conversation only then.
       if (!given || !('notBefore' in given)) onMessage(message);
       // Felt on a phone.
       navigator.vibrate?.(10);
@@ -117,7 +117,7 @@ export function useSending(
   useEffect(() => {
     const attempt = unanswered.current;
     if (!attempt || send.busy || lastTaskId === attempt.lastTaskId || newestText !== attempt.content) return;
-    // It is a task by now: only the answer to this page was lost.
+    // The message became a task: only the response to this page was lost.
     sent(attempt.content, attempt.attached);
     send.clear();
   });

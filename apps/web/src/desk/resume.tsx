@@ -1,4 +1,4 @@
-/** How a person goes on with a session in a terminal. To open it lets the session go. */
+/** Explains how a person continues a session in a terminal. Opening it releases the session. */
 import { useCallback, useEffect, useState } from 'react';
 import type { DeskState, Device, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
@@ -18,7 +18,7 @@ export interface ResumeProps {
 }
 
 const nameCharacters = 8;
-/** The last characters of its own id are a name that the command line knows. */
+/** The command line accepts the last characters of the native id as a name. */
 const attachOf = (id: string) => `relay attach ${id.slice(id.lastIndexOf(':') + 1).slice(-nameCharacters)}`;
 
 function leadOf({ free, why }: DeskState, agent: string): string {
@@ -57,7 +57,7 @@ function ResumeSheet({ session, device, onClose }: ResumeProps & { onClose: () =
   const machine = machineOf(device);
   const agent = nameOfAgent(session.agentType, device) || words.agent;
   const { reload } = state;
-  // Its reasons change with the session.
+  // The reasons change with the session.
   useEffect(() => reload(), [reload, session.status, session.held?.state]);
   const isOld = state.kind === 'failed' && state.refusal.code === 'NOT_SUPPORTED_BY_DEVICE';
   return (

@@ -1,4 +1,4 @@
-/** `/sign-in`: for these pages, and for programs that sent a person here with a request of theirs. */
+/** `/sign-in`: for these pages, and for programs that sent a person here with a request. */
 import { useState } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
@@ -29,7 +29,7 @@ export function SignIn() {
   const status = useResource('', account.status);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  /** The password was right, and a code is needed besides. */
+  /** The password was correct; the account also requires a code. */
   const [waits, setWaits] = useState(false);
   const clientId = query.get('client_id') ?? '';
   const app = useResource(clientId, async () => (clientId === '' ? undefined : account.client(clientId)));

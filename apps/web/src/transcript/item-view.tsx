@@ -1,4 +1,4 @@
-/** One row of the log. An odd part never breaks the page: a part that cannot be drawn appears as the item's text. */
+/** One row of the log. An invalid part never breaks the page: the row shows the item's text instead. */
 import { type ReactNode, Suspense, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
 import { RotateCw } from './icons.tsx';
 import { timeOf, dayOf, words } from '../catalogue.ts';
@@ -23,7 +23,7 @@ const speakers: Readonly<Record<string, () => string>> = {
 export const speakerOf = (item: LogItem): string =>
   item.part.kind === 'error' ? words.agent : (speakers[item.role]?.() ?? words.agent);
 
-/** The last error can be tried again, by sending the last message again. */
+/** The last error offers a retry, which sends the last message again. */
 interface Retry {
   uuid: string;
   busy: boolean;
@@ -46,7 +46,7 @@ function ErrorView({ item }: { item: LogItem }) {
   );
 }
 
-/** Called before painting by an element that has grown: the log measures it at once, and follows. */
+/** An element that has grown calls this before painting: the log measures it at once and scrolls along. */
 export const GrowthContext = createContext<(element: HTMLElement) => void>(() => {});
 
 function useGrowing(item: LogItem, texts: Texts) {

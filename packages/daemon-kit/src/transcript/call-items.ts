@@ -21,12 +21,12 @@ export interface Tool extends BookedCall {
   uuid: string;
   part: ToolPart;
   printed: Printed;
-  /** The text of its content that is in the item. */
+  /** The part of its content that the item shows. */
   taken: string;
   about: string;
   question: string | undefined;
   shownAt: number;
-  /** Some of the output was not sent yet. */
+  /** Part of the output was not sent yet. */
   behind: boolean;
 }
 
@@ -54,7 +54,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
     return [];
   };
 
-  /** New content replaces the earlier one; most agents only add to it. */
+  /** New content replaces earlier content; most agents only append to it. */
   const take = (tool: Tool, content: string | undefined): { changes: StoreChange[]; printed: string } => {
     if (content === undefined || content === tool.taken) return { changes: [], printed: '' };
     const { taken } = tool;
@@ -124,7 +124,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
   return { show, print, take, timeOf, partOf, patch, renew, answer };
 }
 
-/** The patch (RFC 7396) that makes one part of the other. */
+/** Returns the patch (RFC 7396) that turns one part into the other. */
 function difference(before: object, after: object): Record<string, unknown> {
   const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
   const gone = Object.keys(old).filter((name) => !(name in now));

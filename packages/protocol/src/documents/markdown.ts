@@ -56,7 +56,7 @@ function limitsOf(schema: TSchema): string {
   return parts.length > 0 ? ` (${parts.join(', ')})` : '';
 }
 
-/** The field table of an object schema; a sentence if it has no fields. */
+/** The field table of an object schema; a sentence if it lacks fields. */
 export function fieldTable(schema: TSchema): string {
   const required = new Set((schema.required as string[] | undefined) ?? []);
   const fields = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
