@@ -1,7 +1,6 @@
 /** Declares the commands for a session's agent: its settings, its questions, its tasks. */
 import type { Command } from 'commander';
 import { type Run, addCommand } from './add-command.ts';
-import { commandsCommand } from './commands.ts';
 import { catCommand, diffCommand, filesCommand } from './diff.ts';
 import { cancelCommand, laterCommand, queueCommand } from './queue.ts';
 import { scheduleCommand } from './schedule.ts';
@@ -9,7 +8,7 @@ import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
 import { attachCommand } from './attach.ts';
 import { deskCommand } from './desk.ts';
-import { releaseCommand, summaryCommand } from './summary.ts';
+import { commandsCommand, releaseCommand, summaryCommand } from './summary.ts';
 import { reading, sending } from './shared-options.ts';
 import { contextCommand, usageCommand } from './usage.ts';
 

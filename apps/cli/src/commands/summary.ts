@@ -1,4 +1,7 @@
-/** `relay summary` and `relay release`: summarise a session, and close the program that holds it on its machine. */
+/**
+ * `relay summary`, `relay commands` and `relay release`: summarise a session, list the slash commands of its agent, and close the program that
+ * holds it on its machine.
+ */
 import type { Terminal } from '@relay/machine';
 import { exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
@@ -48,4 +51,23 @@ export async function releaseCommand(typed: string, options: ReleaseOptions, ter
   const { result, detail } = released;
   say(released, () => `${sentences[result] ?? oneLine(result)}${detail ? ` (${oneLine(detail)})` : ''}\n`);
   return result === 'released' || result === 'not_held' ? exitCodes.ok : exitCodes.failed;
+}
+
+export async function commandsCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
+  const { relay, say } = contextOf(options, terminal);
+  const { commands } = await relay.call('listCommands', {
+    params: { id: await findSessionId(relay, typed) },
+  });
+  say({ commands }, () =>
+    commands.length === 0
+      ? 'The agent has not listed any commands.\n'
+      : commands
+          .map(({ name, description, inputHint }) =>
+            [`/${oneLine(name)}`, inputHint ? `<${oneLine(inputHint)}>` : '', oneLine(description)]
+              .filter((part) => part !== '')
+              .join('  '),
+          )
+          .map((line) => `${line}\n`)
+          .join(''),
+  );
 }
