@@ -13,7 +13,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 /**
  * A POSIX shell script that installs the daemon of this relay for one user, under `~/.local` or RELAY_PREFIX. It prints its plan
  * first, checks Node and the checksum before it changes anything, and runs only when it has arrived whole. With a terminal, a registration key
- * or `--service` it goes on until the machine is online: it registers, and starts the daemon as a service or here.
+ * or `--service` it continues until the machine is online: it registers, and starts the daemon as a service or here.
  */
 export const installScript = ({ base, version, sha256 }: InstallScript) => `#!/bin/sh
 # Installs relay-daemon, the bridge between this machine's agents and the relay it came from.

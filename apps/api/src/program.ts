@@ -12,7 +12,7 @@ const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemo
 /** A daemon is asked and has answered within this time, or the request is refused: longer than the slowest answer. */
 const lastAnswersMs = 15_000;
 /**
- * An edge that checks every second knows by now that this instance leaves. Until then it sends requests over open connections,
+ * An edge that checks every second has noticed that this instance leaves. Until then it sends requests over open connections,
  * and closing a connection under a POST is an error for the app.
  */
 const edgeNoticesMs = 3000;

@@ -119,7 +119,7 @@ export function send(request: Request, response: Response, file: File): void {
 
 /**
  * Adds the pages, after all other routes. A browser that requests an unknown address receives a page about that; all other
- * requests go on to the next routes. Throws if the pages are not built.
+ * requests pass to the next routes. Throws if the pages are not built.
  */
 export function mountWeb(app: Express, options: WebOptions): void {
   const index: File = { type: 'text/html; charset=utf-8', bytes: readIndex(options) };

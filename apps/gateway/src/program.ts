@@ -18,7 +18,7 @@ async function start() {
   });
   const deps = instance.deps('gateway');
   return instance.serve(async () => {
-    // Thousands of daemons come back at once.
+    // Thousands of daemons reconnect at once.
     const lookup = gathered((deviceIds) => readCredentials(deps.database, deviceIds));
     const gateway = createGateway({ ...deps, deviceVerifier: createDeviceVerifier({ lookup }) });
     const handler = createProbes(deps.readiness, version);

@@ -77,7 +77,7 @@ function followKeyboard(window: Window): void {
     const isOver = visualViewport.scale === 1 && window.innerHeight - visualViewport.height > keyboardPx;
     if (!isOver) return void style.removeProperty('--height');
     style.setProperty('--height', `${Math.round(visualViewport.height)}px`);
-    // The browser has moved the page to show the field, which is in sight by now.
+    // The browser has moved the page to show the field, which is in sight.
     window.scrollTo(0, 0);
   });
 }

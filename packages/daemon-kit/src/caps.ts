@@ -34,7 +34,7 @@ export interface Caps {
   question(sessionId: string): CapQuestion | undefined;
   /** Applies an answer. Returns whether the turn begins. */
   answer(question: CapQuestion, option: string | undefined): boolean;
-  /** Why the running turn of this session has to stop; undefined while it can go on. */
+  /** Why the running turn of this session has to stop; undefined while it can continue. */
   overrun(sessionId: string): Overrun | undefined;
   /** The caps of the agent of a session, as settings; empty while it reports no cost. */
   settings(sessionId: string): Setting[];
@@ -143,7 +143,7 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
       if (option !== continues && option !== raises) return false;
       const before = state.levels[key];
       const threshold = before?.cap === cap ? before.ask : cap;
-      // A session far above its cap goes on from its cost.
+      // A session far above its cap continues from its cost.
       const base = option === raises ? upTo : spent < threshold * tolerance ? threshold : spent;
       delete state.levels[key];
       state.levels[key] = { cap, base, ask: option === raises ? upTo : base * tolerance };

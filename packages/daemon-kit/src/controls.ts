@@ -106,7 +106,7 @@ export function createControls(options: ControlsOptions): Controls {
       if (how === 'offered' && shown.length > 0) records.offered(agentType, shown, one.abilities?.());
       const before = kept(sessionId);
       if (how === 'own') {
-        // The agent left its mode by itself, after a plan for instance: the next process goes on with it.
+        // The agent left its mode by itself, after a plan for instance: the next process continues in the new mode.
         const chosen = { ...before.chosen };
         for (const { id, value } of settings) if (chosen[id] !== undefined) chosen[id] = value;
         markChanges(sessionId, before.values, settings);

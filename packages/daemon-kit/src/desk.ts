@@ -1,4 +1,4 @@
-/** Reports to the relay which programs have sessions open, as that changes, and answers how a person goes on there (rules, 24.3, 24.6). */
+/** Reports to the relay which programs have sessions open, at each change, and answers how a person continues there (rules, 24.3, 24.6). */
 import { type FromDaemon, type Held, type ToDaemon, relayCapabilities } from '@relay/protocol';
 import { reasonOf } from '@relay/machine';
 import type { Agent } from './agent.ts';

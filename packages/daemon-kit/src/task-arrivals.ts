@@ -194,7 +194,7 @@ function createNotedIds(): Pick<Arrivals, 'remember' | 'isNoted'> {
 function resumedTask(frame: ToDaemon<'task_resume'>, answer: TaskAnswer | undefined, phase: Task['phase']): Task {
   const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
   const { message_uuid: messageUuid, desk, steer, settings, restricted, files } = frame;
-  // An answer goes on with the turn as it is.
+  // An answer continues the turn unchanged.
   const chosen = { restricted, files, ...(answer === undefined ? { settings } : {}) };
   return { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, ...chosen, phase };
 }

@@ -1,6 +1,6 @@
 /**
  * Settles a task exactly once: in the history and the journal before the result is sent to the relay. A task that settled with a
- * question can go on when its agent withdraws the question.
+ * question can continue when its agent withdraws the question.
  */
 import { reasonOf } from '@relay/machine';
 import { settledWithin } from './clock.ts';
@@ -17,7 +17,7 @@ export interface TaskRoom extends TasksOptions {
   /** Unsettled tasks, by id. */
   tasks: Map<string, Task>;
   lines: Lines<Task>;
-  /** Tasks whose turn goes on after their question was withdrawn, by session. */
+  /** Tasks whose turn continues after the agent withdrew their question, by session. */
   resumed: Map<string, Task>;
   taskQuestions: TaskQuestions;
   outgoing: Outgoing;
@@ -30,7 +30,7 @@ export interface Finish {
   finish: (task: Task, end: End) => void;
   /** Writes, keeps and sends the result of a task, also for a task of a crashed process. */
   conclude: (task: Pick<Task, 'id' | 'sessionId'>, end: End) => void;
-  /** Its turn goes on without the question that the task had asked. */
+  /** Its turn continues without the question of the task. */
   withdrawn: (task: Task, why: string, uuid: string | undefined) => void;
   /** Leaves a task whose turn continues without its question: it has no further result. */
   leave: (task: Task) => void;

@@ -43,7 +43,7 @@ interface ReportOptions<T> {
   finish: (task: T, end: End) => void;
   /** The turn costs more than its caps allow: it fails with this reason, and its agent is cancelled. */
   stopped: (task: T, over: Overrun) => void;
-  /** The agent took back the question that the task had asked, and goes on. */
+  /** The agent withdrew the question of the task, and continues. */
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
   /** The turn completes before the agent read this message. */
   dropped: (task: T, steerId: string) => void;

@@ -91,7 +91,7 @@ export interface Tasks {
   isBusy(sessionId: string): boolean;
   /** Closes the program beside the daemon that has the session open. */
   release(sessionId: string, stopTurn: boolean): Promise<Ended>;
-  /** Why a terminal cannot go on with the session now: a message waits for it, a turn runs, or a question is open. */
+  /** Why a terminal cannot continue the session now: a message waits for it, a turn runs, or a question is open. */
   deskReason(sessionId: string): 'waiting' | 'busy' | 'question' | undefined;
   /** Programs might have left: tasks that wait for that begin. */
   lookAtDesk(): void;

@@ -86,7 +86,7 @@ export function createTasks(options: TasksOptions): Tasks {
     lines.get(sessionId)?.[0]?.id ??
     '';
 
-  /** A cancel that arrives after the result applies to the turn that goes on, or to the task's question. */
+  /** A cancel that arrives after the result applies to the turn that continues, or to the task's question. */
   const abandon = (taskId: string) => {
     for (const goesOn of [...room.resumed.values()]) if (goesOn.id === taskId) ends.leave(goesOn);
     for (const { sessionId, taskId: asker } of questions.waiting())

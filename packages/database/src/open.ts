@@ -81,7 +81,7 @@ export interface OpenDatabaseOptions {
   sync?: boolean | undefined;
   /** Embedded: between two rounds of VACUUM. Default one hour. */
   vacuumIntervalMs?: number | undefined;
-  /** Longest statement. Default 30 s. PostgreSQL cancels it; embedded, the engine is taken for hung and opened again. */
+  /** Longest statement. Default 30 s. PostgreSQL cancels it; the embedded engine counts as hung and is opened again. */
   statementTimeoutMs?: number | undefined;
   /** Longest transaction, from BEGIN to COMMIT. Default 10 s. */
   transactionTimeoutMs?: number | undefined;

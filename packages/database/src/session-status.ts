@@ -160,7 +160,7 @@ export function settleSessions(name: AskName, shown?: ShownOutcome): Sql {
     WHERE s.key IN (SELECT session_key FROM moved) AND ${ask.when ?? sql`true`}`;
 }
 
-/** The user sent something: it is the last message, earlier ones are read, and the queue goes on. */
+/** The user sent something: it is the last message, earlier messages are read, and the queue continues. */
 export const acceptance = (key: Sql, text: Sql): Sql =>
   sql`UPDATE sessions s SET queue_held = false, usage_limit = NULL, held_until = NULL, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
 
@@ -193,7 +193,7 @@ export async function releaseLimits(db: Db, deviceId: string): Promise<string[]>
   return rows.map(({ key }) => key);
 }
 
-/** The user cancelled where nothing was to be cancelled: the queue goes on. */
+/** The user cancelled, and no task was open: the queue continues. */
 export async function releaseQueue(db: Db, key: string): Promise<void> {
   await db.sql.execute`UPDATE sessions SET queue_held = false WHERE key = ${key} AND queue_held`;
 }

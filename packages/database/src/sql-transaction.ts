@@ -106,7 +106,7 @@ export function transactions(
       // COMMIT has the time of a statement, so that its outcome is known.
       clearTimeout(clock);
       const { command } = await timed('commit', () => line.query('COMMIT'));
-      // A statement had failed, and `work` went on.
+      // A statement had failed, and `work` continued.
       if (command !== 'COMMIT') throw new TransactionError('A statement failed, so nothing was committed.');
       leave(false);
       people.publish();

@@ -28,7 +28,7 @@ export type Outcome =
  * this is the next outcome of its turn, with a note; `settled` — the task was taken for lost, had its answer from the
  * history, or was unknown until the history had it, and now has this outcome, with a note; `late` — the task stays
  * cancelled or unknown, and only the text is news; `confirmed` — the daemon itself reports, without a text, the
- * completion of a task whose answer came from the history, which can have more by now; `repeated` — the same text
+ * completion of a task whose answer came from the history, which can have more text; `repeated` — the same text
  * again, no text, or another outcome after the daemon's first.
  * The last two change nothing.
  */

@@ -63,7 +63,7 @@ export interface People {
 
 const inviteTtlSeconds = 7 * 24 * 60 * 60;
 
-/** Letters and digits that are not taken for one another. 20 of them are 99 bits. */
+/** Letters and digits that people do not confuse. 20 of them are 99 bits. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 const newPassword = () =>
   Array.from({ length: 4 }, () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')).join(

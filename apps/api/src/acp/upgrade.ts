@@ -93,7 +93,7 @@ async function credentialOf(
     sessionId: acpLogin(id),
     clientId: 'acp-client',
     issuedAt: new Date(createdAt).getTime(),
-    // It is valid as long as it is used, which is checked again while the connection lives.
+    // It stays valid while it is used; the live connection checks it again.
     expiresAt: Number.MAX_SAFE_INTEGER,
   };
   return { principal, token: acpToken };

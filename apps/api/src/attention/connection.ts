@@ -113,7 +113,7 @@ export class AppConnection implements Guest {
     try {
       principal = await this.#options.verify(frame.token);
     } catch (error) {
-      // A credential that cannot be checked is not a bad one (rules, 11.2): the app is to come back with it.
+      // A credential that cannot be checked is not invalid (rules, 11.2): the app should reconnect with it.
       const isUnknown = error instanceof AuthError && error.code === 'SERVICE_UNAVAILABLE';
       this.close(isUnknown ? 'overloaded' : 'credential');
       return;

@@ -15,7 +15,7 @@ import { authenticateApp } from './upgrade.ts';
 
 interface AttentionDoor {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
-  /** Closes connections whose credential is revoked by now: for revocations that this instance missed. */
+  /** Closes connections whose credential has been revoked, for revocations that this instance missed. */
   recheck(): void;
   control(control: Control): void;
   readonly size: number;

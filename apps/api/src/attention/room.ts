@@ -41,7 +41,7 @@ interface RoomOptions<G extends Guest> {
 
 export interface Room<G extends Guest> {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
-  /** Closes connections whose credential is revoked by now: for revocations that this instance missed. */
+  /** Closes connections whose credential has been revoked, for revocations that this instance missed. */
   recheck(): void;
   control(control: Control): void;
   /** The live ones. */

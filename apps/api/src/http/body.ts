@@ -37,7 +37,7 @@ function decodedOf(request: Request): Readable {
   return request.pipe(decoder());
 }
 
-/** Collects at most `maxBytes`, at the pace allowed to `payer`. The stream can go on after a rejection. */
+/** Collects at most `maxBytes`, at the pace allowed to `payer`. The stream can continue after a rejection. */
 function collect(request: Request, payer: string, maxBytes: number, stallMs: number): Promise<Buffer> {
   // Something read it before, or there is nothing to read.
   if (request.readableEnded) return Promise.resolve(empty);

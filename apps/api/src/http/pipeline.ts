@@ -229,7 +229,7 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
   };
 }
 
-/** Rejects when the reader leaves or is too slow: `answerError` then cuts the connection, so that half a document is not taken for one. */
+/** Rejects when the reader leaves or is too slow: `answerError` then cuts the connection, so that no reader accepts half a document. */
 async function writeText(response: Response, status: number, text: AsyncIterable<string | Uint8Array>): Promise<void> {
   const parts = text[Symbol.asyncIterator]();
   // A failure before anything is written gets an answer of its own.

@@ -1,6 +1,6 @@
 /**
  * Revokes sign-ins: records it, forgets the renewable tokens, then makes every instance refuse outstanding tokens and close its
- * sockets. In this order, so that a program that renews at that very moment meets one or the other.
+ * sockets. In this order, so that a program that renews at this moment runs into one of them.
  */
 import {
   forgetAllLogins,

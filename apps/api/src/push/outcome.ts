@@ -20,7 +20,7 @@ export class ServiceRefused extends Error {
   }
 }
 
-/** Mended by the operator and not by the person, so the address stays, and the delivery waits as long as it is worth sending. */
+/** The operator can repair this and the person cannot, so the address stays, and the delivery waits until it is out of date. */
 const refused = (httpStatus: number, attempts: number, random: () => number): DeliveryOutcome => ({
   state: 'pending',
   isRefused: true,

@@ -19,7 +19,7 @@ export async function cancelSession(
     return { queued, cancelled, record, deviceId };
   });
   const { queued, cancelled, record, deviceId } = done;
-  // Even then a stalled queue can go on.
+  // Even then a stalled queue can continue.
   deps.sendCommand(
     deviceId,
     cancelled?.daemonHasIt ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },

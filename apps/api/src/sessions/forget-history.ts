@@ -12,7 +12,7 @@ type ForgetDeps = Pick<Operations, 'backplane' | 'logger'>;
 /** Histories being retried, by backplane: once for each person, even if they delete several sessions. */
 const trying = new WeakMap<Operations['backplane'], Set<string>>();
 
-/** Apps that come back from before get `resync`. Never rejects: while the backplane is away, it is tried again after this has returned. */
+/** Apps that reconnect with an earlier position get `resync`. Never rejects: while the backplane is away, it is tried again after this has returned. */
 export async function forgetHistory(deps: ForgetDeps, userId: string): Promise<void> {
   await deps.backplane.forget(userId).catch((error: unknown) => {
     const people = trying.get(deps.backplane) ?? new Set();

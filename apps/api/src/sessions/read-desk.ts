@@ -1,4 +1,4 @@
-/** GET and POST /api/sessions/:id/desk (rules, 24.6): how a person goes on with a session in a terminal. */
+/** GET and POST /api/sessions/:id/desk (rules, 24.6): how a person continues a session in a terminal. */
 import { capabilitiesOf } from '@relay/database';
 import { type DeskState, type Held, RelayError, capabilities } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -6,7 +6,7 @@ import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requirePlace } from './find.ts';
 
 /**
- * `letGo`: the daemon first lets the session go.
+ * `letGo`: the daemon first releases the session.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, NOT_SUPPORTED_BY_DEVICE, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR,
  *   SERVICE_UNAVAILABLE
  */

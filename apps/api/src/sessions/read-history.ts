@@ -45,7 +45,7 @@ const maxMore = 10;
 /**
  * Returns the last messages of the range. Some daemons answer with the first messages after `after`, or with the oldest of all:
  * the api asks the daemon for more after each page, until a page is empty or the bound is reached. Then `newestUuid` is the
- * cursor to go on from with `after`, and `hasMore` is true.
+ * cursor to continue from with `after`, and `hasMore` is true.
  * @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
 async function askForPage(deps: Operations, session: HistorySession, range: HistoryRange): Promise<Page> {

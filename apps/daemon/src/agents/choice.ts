@@ -250,7 +250,7 @@ export function agentOf(
   }
 }
 
-/** A process of Codex keeps its session locked: it leaves soon, so that a terminal can go on (rules, 24.5). */
+/** A process of Codex keeps its session locked: it exits soon, so that a terminal can continue (rules, 24.5). */
 const codexIdleMs = 60_000;
 
 /** Returns the name of an agent for people; undefined for an agent unknown here. */

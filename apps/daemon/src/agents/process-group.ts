@@ -80,7 +80,7 @@ function membersOf(leader: number): { pid: number; state: string }[] {
 
 /**
  * Kills a group that a crashed daemon left behind, but only if one of its members carries `marker` (NAME=value) in its
- * environment: another program might have the number by now. Linux only; elsewhere nothing proves whose group it is.
+ * environment: another program might have taken the number. Linux only; elsewhere nothing proves whose group it is.
  */
 export function killLeftOver(leader: number, marker: string): boolean {
   if (process.platform !== 'linux') return false;

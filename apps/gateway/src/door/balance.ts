@@ -7,7 +7,7 @@
 import type { Shared } from '@relay/backplane';
 
 export const windowMs = 10_000;
-/** Above this share of the mean, and so many above it at least, a gateway lets daemons go. */
+/** A gateway releases daemons above this share of the mean, if it has at least this number more than the mean. */
 const tooMuch = 1.2;
 const tooMany = 50;
 /** Every released daemon connects again somewhere: spread this load. */

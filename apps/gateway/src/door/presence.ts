@@ -95,7 +95,7 @@ export class Presence {
     const { id: connectionId, deviceId, fence } = connection;
     await this.#end({ connectionId, deviceId, fence, code, reason });
     const isNormal = code === closeCodes.normal.code && reason === closeCodes.normal.reason;
-    // A daemon that is killed while it stops does not come back within the grace time either.
+    // A daemon that is killed while it stops does not reconnect within the grace time either.
     if (isNormal || connection.tasks.phase.isStopping) return this.offline(deviceId, fence);
     this.#startGrace(connection);
   }

@@ -1,6 +1,6 @@
 /**
  * Batches work for devices: items that arrive during a statement wait, and go with the next one. When thousands of
- * daemons come back at once, the database writes hundreds at a time. Independent of the work itself.
+ * daemons reconnect at once, the database writes hundreds at a time. Independent of the work itself.
  */
 
 import type { Lane } from '@relay/database';

@@ -57,7 +57,7 @@ export function createControls(deps: ControlsDeps): (body: string) => void {
           { daemons: hub.size, overMs },
           'an operator drains this gateway: it takes no daemons until it is restarted',
         );
-        // The edge would go on choosing it, with the fewest sockets of all, and a daemon has only so many tries.
+        // The edge would keep choosing this gateway, which has the fewest sockets, and the attempts of a daemon are limited.
         deps.readiness.drain();
         void connections.drain(overMs);
         return;

@@ -63,7 +63,7 @@ export function createEvents(deps: EventDeps): Events {
         .catch((error: unknown) => connection.logger.warn({ err: error }, 'progress was not shown'));
   };
 
-  /** An event of a task that runs in this session, and goes on. */
+  /** An event of a task that runs in this session and continues. */
   const publish = (
     connection: DaemonConnection,
     entry: TaskEntry,

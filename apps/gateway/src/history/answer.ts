@@ -109,7 +109,7 @@ export function answerIn(page: MessageSlice, task: SearchedTask): TurnAnswer | u
   const turn = messages.slice(from + 1, next < 0 ? undefined : next);
   const last = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
   if (!last) return undefined;
-  // This turn contains the previous task's answer: that task had the same text, and went on after its question was
+  // This turn contains the previous task's answer: that task had the same text, and continued after its question was
   // withdrawn.
   const isPrevious = (text: string) => task.previous.trim() !== '' && isSame(text, task.previous);
   if (turn.slice(0, turn.indexOf(last)).some(({ role, content }) => role === 'AGENT' && isPrevious(content)))

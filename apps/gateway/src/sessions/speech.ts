@@ -48,7 +48,7 @@ export interface Speech {
     texts: readonly Message[],
     sinceMs?: number,
   ): Promise<readonly Message[]>;
-  /** The daemon noticed a problem: people should know of it, and the session goes on. */
+  /** The daemon noticed a problem that people should know; the session continues. */
   warn(connection: DaemonConnection, record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
   output(record: SessionRecord, event: Received<OutputEvent>, entry?: TaskEntry): void;

@@ -46,11 +46,11 @@ interface Credentials {
   oauth_query?: string;
 }
 
-/** Where to go on, when a program is waiting. */
+/** The address to continue at, if a program waits. */
 export interface GoOn {
   redirect?: boolean;
   url?: string;
-  /** The password was right; a code is needed besides. */
+  /** The password was correct; the account also requires a code. */
   twoFactorRedirect?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function createAccount({ publicUrl }: Place) {
       post<{ kind: 'setup' | 'invite'; expiresAt?: string }>('/relay/invitations/check', { token }),
     signUp: (body: Credentials & { name: string; invitation?: string }) => post<GoOn>('/sign-up/email', body),
     signIn: (body: Credentials) => post<GoOn>('/sign-in/email', body),
-    /** Where a person goes on, at a service of `providers`. */
+    /** The address where a person continues, at a service of `providers`. */
     signInAt: (body: {
       provider: string;
       callbackURL: string;

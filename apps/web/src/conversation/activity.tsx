@@ -1,4 +1,4 @@
-/** The current activity of a session in one line, and the reason when it cannot go on. */
+/** The current activity of a session in one line, and the reason when it cannot continue. */
 import { useEffect, useState } from 'react';
 import { TriangleAlert, WifiOff } from '../transcript/icons.tsx';
 import type { Device, Session } from '@relay/protocol';

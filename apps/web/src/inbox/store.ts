@@ -14,7 +14,7 @@ export interface InboxStore {
   snooze: (id: string, until: Date | null) => Promise<void>;
 }
 
-/** Wait after a failed read. A relay that is back sends `resync` besides. */
+/** Wait after a failed read. A relay that returns also sends `resync`. */
 const againSeconds = 10;
 
 export function createInbox({ client, live }: { client: Client; live: Pick<Live, 'onFrame'> }): InboxStore {

@@ -108,7 +108,7 @@ function Form({ devices }: { devices: Device[] }) {
     files.current?.sent(fileIds);
     forgetMessage();
     rememberChoice(device.id, agent.agentType, projectPath.trim());
-    // Sessions started here are watched; if watching fails, the session goes on all the same.
+    // Sessions started here are watched; if watching fails, the session continues anyway.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
     navigate(sessionPath(id), { replace: true, state: notBefore === undefined ? { first } : {} });
   });

@@ -10,7 +10,7 @@ import type { Arranged, Group, Grouping } from './listed.ts';
 
 interface GroupsProps {
   arranged: Arranged;
-  /** The open items of the inbox, which begin the list besides questions; undefined: they are shown elsewhere. */
+  /** The open items of the inbox, which begin the list together with questions; undefined: the page shows them elsewhere. */
   needs: readonly InboxItem[] | undefined;
   by: Grouping;
   /** The session that is on the page. */

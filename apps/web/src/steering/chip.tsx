@@ -26,7 +26,7 @@ export function SendNow({ session, task, first, device }: SendNowProps) {
     if (first && first.taskId !== taskId) await client.call('changeQueued', { params, body: { before: first.taskId } });
     await client.call('cancelSession', { params: { id: session.id }, body: { which: 'running' } });
   });
-  // Other daemons can go on after a cancel. An answer is delivered by itself.
+  // Other daemons can continue after a cancel. An answer is delivered by itself.
   const { capabilities = [] } = device ?? {};
   const isFree = session.runningSince !== undefined && !session.prompt && task.kind === 'resume' && !task.answers;
   const wasRefused = isFree && task.into !== undefined;

@@ -45,7 +45,7 @@ function createContents(client: Pick<Client, 'call'>, sessionId: string): Conten
 
 export const ContentsContext = createContext<Contents | undefined>(undefined);
 
-/** The contents of a session, for as long as it is shown. */
+/** The contents of a session, while the page shows it. */
 export function useSessionContents(sessionId: string): Contents {
   const { client } = useRooms();
   return useMemo(() => createContents(client, sessionId), [client, sessionId]);

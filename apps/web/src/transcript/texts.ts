@@ -42,7 +42,7 @@ export function createTexts(schedule: (work: () => void) => void = (work) => voi
   };
 }
 
-/** The text of an item as it is by now. */
+/** The current text of an item. */
 export function useText(texts: Texts, uuid: string, content: string): string {
   const subscribe = useCallback((listener: () => void) => texts.subscribe(uuid, listener), [texts, uuid]);
   const read = () => texts.get(uuid) ?? content;

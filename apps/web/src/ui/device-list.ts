@@ -1,4 +1,4 @@
-/** The person's devices, as they are right now: loaded once for all of the page. */
+/** The current devices of the person, loaded once for the whole page. */
 import { type RefObject, createContext, useContext, useEffect, useMemo, useRef } from 'react';
 import type { Device } from '@relay/protocol';
 import { useFrames, useRooms } from '../rooms.ts';

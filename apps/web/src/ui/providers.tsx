@@ -7,7 +7,7 @@ import { Problem } from './notice.tsx';
 
 interface ProvidersProps {
   providers: readonly { id: string; name: string }[];
-  /** Path of the page to come back to. */
+  /** Path of the page to return to. */
   returnTo: string;
   invitation?: string;
   oauth_query?: string;

@@ -74,7 +74,7 @@ export function SecondCode({ code, setCode }: Pick<Again, 'code' | 'setCode'>) {
   );
 }
 
-/** Signs people in again who have no password here. They come back to `returnTo`, or to the request in `oauth_query`. */
+/** Signs people in again who have no password here. They return to `returnTo`, or to the request in `oauth_query`. */
 export function ProvidersAgain(props: { returnTo: string; oauth_query?: string }) {
   const { account } = useRooms();
   const status = useResource('', account.status);

@@ -1,4 +1,4 @@
-/** Pages for people who are signed in; others sign in first and come back. */
+/** Pages for people who are signed in; other people sign in first and return. */
 import { type ReactNode, Suspense } from 'react';
 import { Redirect } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';

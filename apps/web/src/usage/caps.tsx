@@ -1,4 +1,4 @@
-/** The caps of an agent on a machine: amounts at which the daemon asks before it goes on. */
+/** The caps of an agent on a machine: amounts at which the daemon asks before it continues. */
 import { useState } from 'react';
 import type { SessionSettings } from '@relay/protocol';
 import { words } from '../catalogue.ts';

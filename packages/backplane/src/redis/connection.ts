@@ -61,7 +61,7 @@ export function openConnection(
     Object.assign(options, { host: node?.host, port: node?.port });
   }
   const connection = new Redis(options);
-  // Errors of the library carry the command with its arguments, AUTH among them: only the message goes on.
+  // Errors of the library carry the command with its arguments, AUTH among them: only the message is passed on.
   connection.on('error', (error: Error) => {
     // The library handles one error per socket. TLS can emit a second one, which would crash the process.
     const stream = connection.stream as Redis['stream'] | undefined;

@@ -123,7 +123,7 @@ export function createEndings({
     const { question, about, before } = ending;
     const part = { kind: 'question', question, state: 'open' };
     const turn = talk === undefined ? {} : { turn: talk.turn };
-    // An agent that holds its question goes on with its tools after the answer; the turn of any other is over.
+    // An agent that holds its question continues its tools after the answer; the turn of any other agent is over.
     const goesOn = talk?.lost === undefined && !keepsQuestions;
     const changes = talk === undefined ? [] : goesOn ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
     talk?.mapper.forget();

@@ -21,7 +21,7 @@ export const geminiFormat: Format = {
     }),
   open(rows) {
     const last = talkOf(rows.map((row) => ({ row, place: 0 }))).at(-1)?.row;
-    // Its tools have results already; the agent goes on with them.
+    // Its tools have results already; the agent continues with them.
     const hasTools = Array.isArray(last?.toolCalls) && last.toolCalls.length > 0;
     return last?.type === 'user' || hasTools || calls(last?.content);
   },
