@@ -29,7 +29,7 @@ export function createCommandSender(
   let repeating = false;
   let stopped = false;
 
-  /** False: unconfirmed, so it can be sent again. A duplicate does no harm: commands only name the place to look at. */
+  /** False: unconfirmed, so it can be sent again. A duplicate does no harm: commands only name the data to read. */
   const bring = async (deviceId: string, body: string): Promise<boolean> => {
     const outcome = await backplane.route(deviceId, body, timeoutMs);
     return outcome !== 'unknown' && outcome !== 'expired';

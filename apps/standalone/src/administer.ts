@@ -56,7 +56,7 @@ const redisPatienceMs = 4_000;
 
 const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
 
-/** Opens the database and the backplane as far as each is there. */
+/** Opens the database and the backplane, each if it is available. */
 async function diagnose(
   config: RelayConfig,
   version: string,

@@ -73,7 +73,7 @@ function followKeyboard(window: Window): void {
   if (!visualViewport) return;
   const { style } = document.documentElement;
   visualViewport.addEventListener('resize', () => {
-    // A person who zooms wants the page as it is.
+    // The page must not move under a person who zooms.
     const isOver = visualViewport.scale === 1 && window.innerHeight - visualViewport.height > keyboardPx;
     if (!isOver) return void style.removeProperty('--height');
     style.setProperty('--height', `${Math.round(visualViewport.height)}px`);

@@ -22,7 +22,7 @@ interface UpdaterOptions {
 export interface Updater {
   /** Returns the updates between the client's version and the current item or message. */
   updatesFor(entry: Item | Message): SessionUpdate[];
-  /** Marks an entry as known, or as not for the client. */
+  /** Marks an entry that the client has, or must not get. */
   skip(uuid: string): void;
   isSent(uuid: string): boolean;
   /** Returns the bytes to the budget. The updater sends nothing afterwards. */

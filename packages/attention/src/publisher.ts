@@ -57,7 +57,7 @@ export interface Publisher {
    * one session can cross (rules, 11.6). With `previousId` it is always published: no other frame carries the new id.
    */
   session(state: SessionState, previousId?: string): Promise<void>;
-  /** Reads these sessions and publishes each as it is now. A deleted one is left out. Rejects when they cannot be read. */
+  /** Reads these sessions and publishes their current state; skips deleted sessions. Rejects if it cannot read them. */
   sessions(keys: readonly string[]): Promise<void>;
   /** The same for connected apps only. Not awaited. */
   sessionHot(state: SessionState): void;
@@ -113,7 +113,7 @@ interface PublisherDeps {
   turns?: TurnChannel | undefined;
   /** Equal messages within this window count as one. */
   windowMs: number;
-  /** The sessions of these keys as they are now, in any order; deleted ones are left out. */
+  /** Returns the current sessions of these keys, in any order, without deleted sessions. */
   readSessions: (keys: readonly string[]) => Promise<readonly SessionState[]>;
   onError: (error: unknown) => void;
 }

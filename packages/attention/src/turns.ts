@@ -75,7 +75,7 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
   };
 
   return {
-    /** The turn of a session as it is now. */
+    /** Returns the current turn of a session. */
     read: async (turns: HeldTurns, sessionKey: string): Promise<PublishedTurn> => {
       const held = turns.get(sessionKey);
       if (held) return held.untilMs > Date.now() ? held.turn : newTurn();

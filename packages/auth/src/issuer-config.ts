@@ -17,7 +17,7 @@ export interface IssuerConfig {
   audience: string | string[];
   /** Where the key set is. Absent: found by OpenID Connect discovery, then RFC 8414. */
   jwksUri?: string;
-  /** Narrows the three that are accepted at all. */
+  /** A subset of the three supported algorithms. */
   algorithms?: Algorithm[];
   /**
    * The claim that grants, by its name or by a dotted path (`realm_access.roles`); a text separated by spaces, or a list.
@@ -33,7 +33,7 @@ export interface IssuerConfig {
    * issuer is renamed. At most one issuer; its subjects contain no `|`.
    */
   ownAccounts?: boolean;
-  /** Keys of this very process, as a list that never changes or as a question that is asked like an address. Nothing is fetched. */
+  /** Keys of this process, as a constant list, or as a function that replaces the request to an address. Fetches nothing. */
   keys?: Jwk[] | (() => Promise<readonly Jwk[]>);
 }
 

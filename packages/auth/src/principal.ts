@@ -6,7 +6,7 @@ export type Scope =
 export const ordinaryScopes: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
 /** The scope of agents: the tools at `/mcp`, and nothing else. */
 export const agentScope: Scope = 'agents:drive';
-/** An addition to the scope of agents: sessions that the agent did not start, and answers that hold for good. */
+/** An addition to the scope of agents: sessions that the agent did not start, and permanent answers. */
 export const agentAnswerScope: Scope = 'agents:answer';
 export const knownScopes: readonly Scope[] = [...ordinaryScopes, agentScope, agentAnswerScope];
 

@@ -15,7 +15,7 @@ interface Parts {
   readonly shared: Shared;
 }
 
-/** `isClosed` is asked at every call. */
+/** Every call checks `isClosed`. */
 export function compose(parts: Parts, self: BackplaneInstance, isClosed: () => boolean): Backplane {
   const { leases, commands, frames, shared } = parts;
   const open =

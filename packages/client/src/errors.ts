@@ -37,7 +37,7 @@ export class RelayError extends ClientError {
   }
 }
 
-/** No answer at all: DNS, network or TLS failed. `cause` is the error of the runtime. */
+/** The relay did not answer: DNS, network or TLS failed. `cause` is the error of the runtime. */
 export class NetworkError extends ClientError {
   override readonly name = 'NetworkError';
   readonly code = 'NETWORK';

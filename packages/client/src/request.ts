@@ -4,7 +4,7 @@ import { BadAnswerError, type ClientError, NetworkError, RelayError, TimeoutErro
 
 export interface Exchange {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON; bytes as they are. */
+  /** Sent as JSON; bytes unchanged. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   /** Aborts the exchange; it then rejects with the reason of the signal. */

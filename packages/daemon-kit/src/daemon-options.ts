@@ -18,7 +18,7 @@ export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   reportIntervalMs: number;
   /** Between checks of the watched sessions that the agent keeps by itself. */
   watchIntervalMs: number;
-  /** Between looks at the programs that have sessions open. */
+  /** The interval between checks of the programs that have sessions open. */
   deskIntervalMs: number;
   /** How long changes of a transcript are collected before they are sent. */
   joinMs: number;
@@ -89,7 +89,7 @@ export interface Daemon {
   abort(): void;
   /** Resolves when the socket is open and `status` and `report_sessions` were written; at once if that is so now. */
   connected(): Promise<void>;
-  /** Resolves when the daemon has stopped: on request, or refused for good by the relay. */
+  /** Resolves when the daemon has stopped: on request, or because the relay refused it permanently. */
   ended: Promise<Stop>;
   state(): DaemonState;
   counts(): InboundCounts;

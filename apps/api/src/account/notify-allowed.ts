@@ -12,7 +12,7 @@ interface NotifyDeps {
   logger: Logger;
 }
 
-/** Never rejects: the notification is found by the next look at the outbox. */
+/** Never rejects: the next poll of the outbox finds the notification. */
 export async function notifyAllowed(
   { publisher, backplane, logger }: NotifyDeps,
   userId: string,

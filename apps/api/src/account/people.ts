@@ -1,4 +1,4 @@
-/** Accounts as their operator handles them, from the command line of the relay: no sign-in is asked for, because the database is at hand. */
+/** Operations on accounts for the operator, from the command line of the relay: access to the database replaces a sign-in. */
 import { randomInt } from 'node:crypto';
 import type { DeviceVerifier } from '@relay/auth';
 import {

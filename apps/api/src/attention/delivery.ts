@@ -51,7 +51,7 @@ const [beginning, version, operations] = ['{"type":"transcript","sessionId":', '
 /** A long frame with one added text as `task_output`, with the text as its daemon wrote it. Undefined for other frames. */
 function outputAsWritten({ taskId, sequence }: TranscriptHead, frameText: string): string | undefined {
   if (frameText.length < longFrame || !frameText.startsWith(beginning) || !frameText.endsWith('"}]}')) return undefined;
-  // No string contains these with their quotes as they are here.
+  // No string of the JSON contains these with unescaped quotes.
   const [atVersion, atOperations] = [frameText.indexOf(version), frameText.indexOf(operations)];
   const operation = frameText.slice(atOperations + operations.length, -2);
   const output = atVersion > 0 && oneAdded.test(operation) ? lastString(operation, 'text') : undefined;

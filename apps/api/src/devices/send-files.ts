@@ -1,4 +1,4 @@
-/** Files for the agents of a device. The relay passes each piece on to the daemon, and stores nothing of it (rules, chapter 27). */
+/** Files for the agents of a device. The relay passes each piece on to the daemon and does not store it (rules, chapter 27). */
 import { type Device, RelayError, type FileState, type SendFile, capabilities } from '@relay/protocol';
 import { capabilitiesOf, findDevice } from '@relay/database';
 import type { Operations } from '../deps.ts';

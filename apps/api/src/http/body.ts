@@ -97,7 +97,7 @@ export function bodyReader(
   stallMs = defaultStallMs,
 ): (request: Request, response: Response, payer: string) => Promise<Buffer> {
   /**
-   * No body at all is an empty buffer. After a rejection the rest of the body is not waited for.
+   * An absent body is an empty buffer. A rejection does not wait for the rest of the body.
    * @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST, REQUEST_TIMEOUT
    */
   return async (request, response, payer) => {

@@ -48,7 +48,7 @@ interface OutboxDeps {
 }
 
 interface Outbox {
-  /** Looks for notifications at once. False when so many are in delivery that it takes no more now. */
+  /** Looks for notifications at once. Returns false if too many are in delivery to take more. */
   wake(): boolean;
   /** Resolves when nothing is under way; deliveries that a transport has not finished are left to other instances. */
   stop(): Promise<void>;

@@ -22,7 +22,7 @@ import type { Sender } from './sender.ts';
 
 const maxInFlight = 100;
 const maxPerHost = 20;
-/** A host with so many under way has to wait, so that a claim need not ask for single rows. */
+/** A host with this many deliveries in progress waits, so that a claim does not select single rows. */
 const fullAt = 16;
 /** A claim lasts a minute, and two requests of 15 s each can follow. A question has 10 s, renewed during its attempt. */
 const sendWithinMs = 25_000;
@@ -85,7 +85,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     logger.debug({ deliveryId: id, kind, cause, ...outcome, settled }, 'delivery');
   };
 
-  /** Hosts with so many under way that a further claim could be too much for them. */
+  /** Hosts whose deliveries in progress could exceed the limit with another claim. */
   const fullHosts = () => [...perHost].filter(([, count]) => count >= fullAt).map(([host]) => host);
   /** The number that surely fits: all of them could go to the busiest of the hosts with room. */
   const roomNow = () => {

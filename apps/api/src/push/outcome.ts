@@ -57,7 +57,7 @@ export function outcomeOf(
       delayMs: hasRetryAfter ? retryAfterMs : delayAfter(attempts, random),
     };
   }
-  // A browser or app that left; an address that a person typed is kept, to be mended.
+  // A browser or app that left. The relay keeps an address that a person typed, so that the person can correct it.
   if (meaning === 'gone' || ((httpStatus === 404 || httpStatus === 410) && isOfProgram(kind)))
     return { state: 'gone', httpStatus, reason };
   if ([400, 401, 403, 404, 410].includes(httpStatus))

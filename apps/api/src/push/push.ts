@@ -37,7 +37,7 @@ export interface Push {
 }
 
 const hourMs = 3600_000;
-/** How long a delivery is worth sending. */
+/** Older deliveries are out of date. */
 export const ttlMs: Record<DeliveryCause, number> = {
   needs_you: 24 * hourMs,
   failed: 12 * hourMs,

@@ -1,4 +1,4 @@
-/** A question in the lines of a notification, and whether nothing of it is missing there. Pure. */
+/** A question as lines of a notification, and whether these lines contain all of it. Pure. */
 import type { DueQuestion } from '@relay/database';
 import { visible } from '@relay/protocol';
 
@@ -14,7 +14,7 @@ const onlyHas = (value: object, allowed: ReadonlySet<string>) => Object.keys(val
 
 interface QuestionText {
   text: string;
-  /** Everything that is asked is in the text, and would be in view. */
+  /** The text contains the complete question, and a notification shows all of it. */
   isWhole: boolean;
 }
 

@@ -27,7 +27,7 @@ const tokenSeconds = 12 * 3600;
 const renewMs = 3600_000;
 const maxOrigins = 1000;
 
-/** A key pair as it is kept: the public half, and PKCS #8 of the private one. */
+/** A stored key pair: the public key, and the private key as PKCS #8. */
 function makeVapidKey(): { publicKey: string; privatePem: string } {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {

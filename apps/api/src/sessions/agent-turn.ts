@@ -7,7 +7,7 @@ export interface AgentTurn {
   readonly depth: number;
   /** The sign-in of the agent. */
   readonly signIn: string;
-  /** The token grants answers that hold for good. */
+  /** The token grants permanent answers. */
   readonly mayHoldForGood: boolean;
 }
 

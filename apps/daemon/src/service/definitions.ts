@@ -18,7 +18,7 @@ export interface ServicePlan {
 export const serviceName = 'relay-daemon';
 export const launchdLabel = 'dev.agent-session-relay.relay-daemon';
 
-/** Exit code 78: the relay refused the daemon for good; a restart would not help. */
+/** Exit code 78: the relay refused the daemon permanently; a restart would not help. */
 export function systemdUnit({ node, script, args, env }: ServicePlan): string {
   const command = [node, script, ...args].map((word) => systemdWord(word)).join(' ');
   const variables = Object.entries(env).map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`, false)}`);

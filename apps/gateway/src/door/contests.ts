@@ -16,7 +16,7 @@ interface ContestDeps {
 }
 
 export interface Contests {
-  /** The daemon of this connection was there when another one took its place. */
+  /** The daemon of this connection was alive when another daemon replaced it. */
   replaced(connection: DaemonConnection): Promise<void>;
   /** Another instance, or the database, knows that this device is contested. */
   learn(deviceId: string, hold: ConflictHold): void;

@@ -57,7 +57,7 @@ export interface FleetSweepDeps {
   wakeOwner: (deviceId: string) => void;
 }
 
-/** A device that has been away for so long while work waits is worth a look (rules, 14.16). */
+/** A device that has been away for this long while work waits gets an item of the inbox (rules, 14.16). */
 const deviceAwayMs = 300_000;
 /** A message with a time joins its queue at most so long after it, and a third more. */
 const releaseEveryMs = 2000;

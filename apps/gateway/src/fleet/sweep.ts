@@ -19,7 +19,7 @@ interface SweepDeps extends FleetSweepDeps {
   watching: Watching;
   metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks' | 'devices' | 'longestWait' | 'devicesCounted'>;
   balance: Balance;
-  /** Lets so many daemons go, spread over `overMs`; returns at once. */
+  /** Releases this number of daemons, spread over `overMs`; returns at once. */
   letGo: (count: number, overMs: number) => void;
   /** Whether all connections are being closed anyway. */
   isLeaving: () => boolean;
@@ -78,7 +78,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   const recheck = async () => {
     const ids = hub.all().map((connection) => connection.deviceId);
     for (const { id, removed } of await closedAmong(database, ids)) {
-      // This instance missed the message about it: else the device would be let in again for as long as it is remembered.
+      // This instance missed the message about the device, and its cached credential would accept the device again.
       deps.forget(id);
       hub.get(id)?.close(removed ? 'deviceDeleted' : 'credential');
     }

@@ -28,7 +28,7 @@ export type FrameHandler = (connection: DaemonConnection, text: string) => void 
 const passing = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*"(?:event|${answerTypes.join('|')})"`);
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 
-/** A digest of more would hold up others: such a report waits for its turn. */
+/** Digesting a larger report would delay other frames: it waits for its turn. */
 const maxDigestCharacters = 4 * 1024 * 1024;
 
 /**

@@ -159,7 +159,7 @@ interface ReportNews {
 }
 
 function createReportNews(database: Database, publisher: Publisher, ownerId: string): ReportNews {
-  /** Held back until it is known whether there are many; then empty for good. */
+  /** Held back until their number is known; then empty from there on. */
   let held: readonly string[] = [];
   let count = 0;
 

@@ -4,7 +4,7 @@
  * - completion: the outcome of a task that runs, as far as this connection knows
  * - arrival: whether an unconfirmed task reached the daemon
  * - text: the text of an outcome that the daemon reported without one
- * - name: the outcome of a task in doubt whose session got its name only now
+ * - name: the outcome of a task in doubt whose session has just got its name
  *
  * A search is `planned` until its timer fires, `reading` until its purpose has judged the pages, and then planned again
  * or `over`. It reads at once and after 10, 30 and 120 s. Each reading is a finding, `absent` (the pages lack it), or

@@ -66,7 +66,7 @@ export function DiffLines({ path, hunks, comments, readLines, onAdd, onRemove }:
   );
 }
 
-/** The number of the line after a hunk in the file as it is now. */
+/** The number of the line after a hunk in the current file. */
 const endOf = (hunk: Hunk): number => hunk.new + hunk.lines.filter((line) => /^[+ ]/.test(line)).length;
 
 interface HunkProps {

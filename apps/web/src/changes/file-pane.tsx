@@ -1,4 +1,4 @@
-/** A file as it is now, and the folders around it: to be read only. */
+/** The current content of a file, and the folders around it, read-only. */
 import { type ReactNode, useState } from 'react';
 import type { FileList, FilePiece } from '@relay/protocol';
 import { words } from '../catalogue.ts';

@@ -3,9 +3,9 @@
 export interface Attached {
   name: string;
   bytes: number;
-  /** The image as it is sent. */
+  /** The image for the message. */
   dataUrl: string;
-  /** The image as it is shown; also its identity. */
+  /** The address of the displayed image; also its identity. */
   previewUrl: string;
 }
 

@@ -75,7 +75,7 @@ export function useDraft(
   useEffect(() => {
     const before = keptUnder.current;
     keptUnder.current = session;
-    // The session got its name: the text goes along.
+    // The agent has named the session: the text moves along.
     if (before !== session && now.current !== '') {
       void keepDraft(before, '');
       void store(now.current);

@@ -52,7 +52,7 @@ export function Snooze({ item }: { item: InboxItem }) {
             type="button"
             onClick={() => {
               menu.current?.hidePopover();
-              // Refused: it is there again.
+              // The relay refused: the item is back.
               inbox.snooze(item.id, until()).catch(() => undefined);
             }}
           >

@@ -8,7 +8,7 @@ interface Offered {
   at: Date;
 }
 
-/** The relay takes a time that is at least so far ahead; an agent takes messages some time after its limit has reset. */
+/** The relay accepts times that are at least this far ahead; an agent accepts messages some time after its limit has reset. */
 const marginMs = 60_000;
 
 /** Tonight is offered until an hour before. A time that the clock skips is the same span after the gap. */

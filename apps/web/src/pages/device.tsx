@@ -184,7 +184,7 @@ const whys: Readonly<Record<number, 'stopped' | 'slept' | 'replaced'>> = {
 };
 const whyOf = ({ closeCode }: Connection): string => words.machine[whys[closeCode ?? 0] ?? 'lost'];
 
-/** Since when it is there; or since when it is away, and why. */
+/** Since when the device is online; or since when it is away, and why. */
 function State({ device, last }: { device: Device; last: Connection | undefined }) {
   if (device.status === 'online' && last)
     return (

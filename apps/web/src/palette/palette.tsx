@@ -14,7 +14,7 @@ import type { TypedAhead } from './typed-ahead.ts';
 import '../styles/palette.css';
 
 interface PaletteProps {
-  /** Was typed before the palette was there. */
+  /** The text typed before the palette was loaded. */
   typed: TypedAhead;
   onDone: () => void;
   onHelp: () => void;

@@ -1,4 +1,4 @@
-/** Keys that are pressed while the palette is loaded from a slow line. They are meant for its field, not for the page below. */
+/** Keys that a person presses while the palette loads over a slow connection. They belong to its field, not to the page below. */
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { searchCharacters } from '../sessions/use-search.ts';
 import { isComposing } from '../ui/composing.ts';

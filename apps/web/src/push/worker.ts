@@ -26,7 +26,7 @@ export async function pushSubscription(place: Place): Promise<PushSubscription |
   return registration ? registration.pushManager.getSubscription() : null;
 }
 
-/** Works without the relay, when a person leaves this browser: nothing of theirs is shown here any longer. */
+/** Works without the relay, when a person leaves this browser: their notifications stop here. */
 export async function leaveBrowserPush(place: Place): Promise<void> {
   if (!('serviceWorker' in navigator)) return;
   await (await pushSubscription(place))?.unsubscribe();

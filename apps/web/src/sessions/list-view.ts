@@ -1,4 +1,4 @@
-/** The filter and the scroll of the list, which outlast a look at another page. */
+/** The filter and the scroll position of the list, kept while the person visits another page. */
 import { type RefObject, type UIEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Action } from '../ui/action.ts';

@@ -54,7 +54,7 @@ export function useSessionContents(sessionId: string): Contents {
 /** Kinds that a browser draws and that hold no script. */
 const drawn = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** The address of an image, once it is there; undefined before, and when it cannot be shown. */
+/** Returns the address of an image once it is loaded; undefined before, and if the page cannot show it. */
 export function useImage(uuid: string, name: string, mime: string): string | undefined {
   const contents = useContext(ContentsContext);
   const [address, setAddress] = useState<string>();

@@ -160,7 +160,7 @@ export function rowsOf(
   return rows;
 }
 
-/** A call that was seen at work stays as it is until the person comes back; an update of a folded call can unfold it. */
+/** A call that the person saw running stays unchanged until they return; an update of a folded call can unfold it. */
 function folds({ uuid, tool }: ToolCall, { folds: decided }: RowMemory): boolean {
   const isFold = isQuiet(tool) && decided.get(uuid) !== false;
   if (!decided.has(uuid)) decided.set(uuid, isFold);

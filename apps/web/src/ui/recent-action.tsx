@@ -1,4 +1,4 @@
-/** Something that takes a sign-in of the last 15 minutes (rules, 8.12). After an older one the password is asked for in place. */
+/** An action that requires a sign-in of the last 15 minutes (rules, 8.12). After an older sign-in the page asks for the password in place. */
 import { useState } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';

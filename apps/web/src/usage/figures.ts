@@ -74,7 +74,7 @@ export function sums(costs: readonly (Cost | undefined)[]): Cost[] {
   return [...byCurrency].map(([currency, amount]) => ({ amount, currency }));
 }
 
-/** `2026-03-14` of a day so many days ago, here. */
+/** Returns a day a number of days ago, local time, as `2026-03-14`. */
 export function calendarDay(daysAgo: number): string {
   const date = new Date();
   date.setDate(date.getDate() - daysAgo);

@@ -80,7 +80,7 @@ function reasonOf(error: Error & { code?: string; hostname?: string }): string {
 }
 
 /**
- * Reconnects after the library gives up: it closes the connection for good if a failover shows while it asks the
+ * Reconnects after the library gives up: it closes the connection permanently if a failover shows while it asks the
  * sentinels for the master. Does nothing if `isOver`: then we closed the connection ourselves.
  */
 export function keepAlive(connection: Redis, isOver: () => boolean): void {

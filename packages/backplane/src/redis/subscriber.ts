@@ -20,7 +20,7 @@ export interface SubscriberEvents {
   readonly onMessage: (channel: string, text: string) => void;
   /** The connection of these channels was lost. Comes before any message of the next one. */
   readonly onLost: (channels: readonly string[]) => void;
-  /** Every channel is live again; these were not for a while. */
+  /** Every channel is live again; these channels were interrupted. */
   readonly onRestored: (interrupted: readonly string[]) => void;
 }
 

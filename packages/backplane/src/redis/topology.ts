@@ -32,7 +32,7 @@ export interface Topology {
   channelsOf(instance: string): string[];
   /** The one of them to publish to. */
   channelTo(instance: string): string;
-  /** Every server that has anything, with the one of them that is there. */
+  /** Each server that has some of these channels, with one of them. */
   channelByNode(instance: string): Map<RedisNode, string>;
   /**
    * Resolves when the channel is live, on whichever server, or when the caller unsubscribed it. It stays live across
@@ -50,7 +50,7 @@ export interface TopologyEvents {
   readonly onMessage: (channel: string, text: string) => void;
   /** The connection of these channels was lost, along with messages in flight. */
   readonly onLost: (channels: readonly string[]) => void;
-  /** These channels are live again and were not for a while: messages were missed. */
+  /** These channels are live again after an interruption: messages were missed. */
   readonly onRestored: (interrupted: readonly string[]) => void;
   /** A server can be asked, for the first time or again. */
   readonly onUp: () => void;

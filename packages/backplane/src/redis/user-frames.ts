@@ -112,7 +112,7 @@ export class RedisUserFrames implements UserFrames {
     }
   }
 
-  /** Many, and a few alone, are not for the script: they go through the channel of the user, which all of its instances subscribe to. */
+  /** Many, and a few alone, are not for the script: they go through the channel of the user, which all instances of the user subscribe to. */
   #joinHot(user: string, id: string, ...[bodies, until, isLone]: Parameters<Join>): ReturnType<Join> {
     let size = 0;
     for (const body of bodies) size += body.length;

@@ -11,7 +11,7 @@ import { createPrinted } from './output.ts';
 /** The effect of an update on its call. */
 interface CallUpdate {
   changes: StoreChange[];
-  /** The call as far as it is known; undefined when the update was dropped. */
+  /** Returns the known state of the call; undefined if the update was dropped. */
   call?: Fields;
   /** The uuid of its item. */
   uuid?: string;

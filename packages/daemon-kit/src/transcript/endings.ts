@@ -127,7 +127,7 @@ export function createEndings({
     const goesOn = talk?.lost === undefined && !keepsQuestions;
     const changes = talk === undefined ? [] : goesOn ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
     talk?.mapper.forget();
-    // A question asked beside another one is there already, and did not change.
+    // The transcript can have the question already, unchanged: it was asked beside another question.
     const isThere = store.open(sessionId).some(({ uuid }) => uuid === question.uuid);
     const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, ...turn, part };
     write(sessionId, [...changes, ...(isThere ? [] : [put(item)])], {

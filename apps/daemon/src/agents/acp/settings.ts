@@ -29,7 +29,7 @@ export interface Settings {
   inMode(sessionId: string, modeId: string): void;
   /** @throws SettingRefused, AgentFailure */
   change(agent: AgentProcess, sessionId: string, change: Choice): Promise<readonly Setting[]>;
-  /** Sets them, as far as they are not in effect. @throws SettingRefused, AgentFailure */
+  /** Sets the settings that are not in effect. @throws SettingRefused, AgentFailure */
   apply(agent: AgentProcess, sessionId: string, settings: readonly Choice[]): Promise<void>;
   /** Sets the choices of a new process; drops choices the agent does not offer. Never rejects. */
   restore(agent: AgentProcess, sessionId: string, wanted: SessionChoices): Promise<void>;

@@ -236,7 +236,7 @@ export const textIn = (row: Row, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Text of a message as it is kept: a text, or a list of blocks, filtered by `fits`. */
+/** The text of a stored message: a text, or a list of blocks, filtered by `fits`. */
 export function wordsOf(content: unknown, fits: (block: Row) => boolean = () => true): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

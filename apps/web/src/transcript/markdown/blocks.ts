@@ -40,7 +40,7 @@ function lexed(text: string, links: TokensList['links']): Token[] {
   }
 }
 
-/** Text that is shown as it is. */
+/** Text that the page shows unchanged. */
 const plain = (raw: string): Token => ({ type: 'plain', raw });
 
 /** Hides trailing marks that the next characters can complete. */

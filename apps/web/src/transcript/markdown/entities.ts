@@ -43,7 +43,7 @@ function ofNumber(code: number, written: string): string {
   return String.fromCodePoint(code);
 }
 
-/** The text that is meant; a reference that is not known stays as it is written. */
+/** Returns the text with its references decoded; unknown references stay unchanged. */
 export const decoded = (text: string): string =>
   text.includes('&')
     ? text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (written, decimal, hex, name) => {

@@ -90,7 +90,7 @@ export function UserMessage({ uuid, text, at, images, part }: UserMessageProps) 
   );
 }
 
-/** Its size is set before it is there: nothing jumps. */
+/** Its size is set before it loads, so that the page does not jump. */
 export function Picture({ uuid, picture: { data, mime, bytes } }: { uuid: string; picture: PictureShape }) {
   const address = useImage(uuid, data, mime);
   const [isLarge, setLarge] = useState(false);
