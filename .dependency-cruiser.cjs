@@ -9,7 +9,7 @@ const doors = [
   '^apps/[^/]+/src/routes/',
   '^apps/gateway/src/door/(upgrade|door)\\.ts$',
   '^apps/api/src/(attention|acp)/(upgrade|door|room)\\.ts$',
-  '^apps/api/src/mcp/(door|tools|caller)\\.ts$',
+  '^apps/api/src/mcp/(door|tools)\\.ts$',
 ];
 const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
 const gateway = (...files) => `^apps/gateway/src/(${files.join('|')})(\\.ts$|/)`;
