@@ -3,7 +3,7 @@ import { isLoopback } from './addresses.ts';
 import type { RelayConfig, VariableName } from './relay-config.ts';
 
 interface BrokenRule {
-  /** The variables the rule looked at, the one to change first. */
+  /** The variables that the rule checks; the first is the one to change. */
   readonly about: readonly [VariableName, ...VariableName[]];
   readonly message: string;
 }

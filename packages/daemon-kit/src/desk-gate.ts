@@ -39,7 +39,7 @@ export interface DeskGate {
   forget(sessionId: string): boolean;
   /** A task of this session waits until the other program has left. */
   isWaiting(sessionId: string): boolean;
-  /** Programs might have left: waiting tasks look again. */
+  /** Programs might have left: waiting tasks check again. */
   look(): void;
   /** Closes the program that holds the session. */
   end(sessionId: string, stopTurn: boolean): Promise<Ended>;
@@ -97,7 +97,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     try {
       room.sync?.(sessionId);
     } catch {
-      // Its history is read again with the next look.
+      // The next check reads its history again.
     }
   };
 

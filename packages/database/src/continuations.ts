@@ -12,7 +12,7 @@ import type { Db } from './transaction.ts';
 const goOn = 'Continue where you stopped.';
 /** A limit with a later reset, such as a weekly one, is left to its person. */
 const aheadMs = 24 * 3_600_000;
-/** The most without a completed turn: a reset can be reported too early, and each attempt can cost money. */
+/** The most messages without a completed turn: a reset can be reported too early, and each attempt can cost money. */
 const inARow = 3;
 
 /** About `s` and `t`: the turn ran with a setting that was chosen for this message alone. */
@@ -21,7 +21,7 @@ const isChosenOnce = sql`EXISTS (SELECT 1 FROM jsonb_array_elements(COALESCE(t.s
 const triesInARow = sql`(SELECT count(*) FROM tasks a WHERE a.session_key = s.key AND a.automatic AND a.state <> 'cancelled' AND a.seq > COALESCE(
   (SELECT max(c.seq) FROM tasks c WHERE c.session_key = s.key AND c.kind <> 'steer' AND c.state IN ('completed', 'waiting')), 0))`;
 
-/** Chooses whether sessions of an agent continue by themselves. Turned off, it removes the messages. Returns the keys of their sessions. */
+/** Chooses whether sessions of an agent continue by themselves. Turning it off removes the messages. Returns the keys of their sessions. */
 export async function changeContinues(db: Db, deviceId: string, agentType: string, isAuto: boolean): Promise<string[]> {
   await db.sql.execute`
     UPDATE devices SET continues = array_remove(continues, ${agentType}) || ${isAuto ? [agentType] : []}::text[] WHERE id = ${deviceId}`;
@@ -46,8 +46,8 @@ interface Reached {
 }
 
 /**
- * The turn of a task reached a limit again: messages of its agent that wait for an earlier reset get the new one, and its session a message, if
- * its person chose that. Returns the keys of the other sessions that changed.
+ * The turn of a task reached a limit again: messages of its agent that wait for an earlier reset get the new one, and its session gets a
+ * message if its person chose that. Returns the keys of the other sessions that changed.
  */
 export async function continueAfterLimit(db: Db, reached: Reached): Promise<string[]> {
   const moved = await postpone(db, reached);

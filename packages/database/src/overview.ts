@@ -50,7 +50,7 @@ interface WaitingQueue {
   deviceId: string;
   email: string;
   status: string;
-  /** Messages that wait, and for how long the oldest has. */
+  /** The number of waiting messages, and the age of the oldest. */
   waiting: number;
   oldestSeconds: number;
 }
@@ -84,7 +84,7 @@ interface GatewayLoad {
   devices: number;
 }
 
-/** The gateways by the devices that are online at each, the fullest first. A gateway without any is not known. */
+/** The gateways with the number of their online devices, largest first. Gateways without devices are unknown here. */
 export async function listGateways(db: Db): Promise<GatewayLoad[]> {
   const rows = await db.sql.query<{ instance: string; devices: bigint }>`
     SELECT c.instance, count(*) AS devices FROM devices d

@@ -179,7 +179,7 @@ const definitions = {
   RETURN QUERY SELECT 'queued', z.* FROM (${sessionOf(the('p_key'))}) z;`,
   },
 
-  /** A message to a session that is found by its present id. Returns no row where more than this function knows decides: see `acceptMessage`. */
+  /** A message to a session that is found by its present id. Returns no row if the decision needs other facts: see `acceptMessage`. */
   accept: {
     takes: {
       p_device: 'text',
@@ -246,7 +246,7 @@ const definitions = {
     CROSS JOIN LATERAL (${sessionOf(sql`q.session_key`)}) z ORDER BY q.seq;`,
   },
 
-  /** The first sign of a task, in a session whose name stays. Returns no row where more than this function knows decides. */
+  /** The first sign of a task, in a session whose name stays. Returns no row if the decision needs other facts. */
   confirm: {
     takes: { p_device: 'text', p_fence: 'bigint', p_task: 'text', p_name: 'text' },
     returns: sessionColumns,

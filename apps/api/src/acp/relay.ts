@@ -1,10 +1,10 @@
-/** The relay towards one ACP client: calls of routes in the name of its person, and the frames of the person that are about its device. */
+/** The relay towards one ACP client: calls of routes in the name of its person, and the person's frames about its device. */
 import type { Relay } from '@relay/acp';
 import { type UserFrames, type Following, type UserFrame, follow } from '@relay/backplane';
 import { type AttentionItem, RelayError as ClientRelayError } from '@relay/client';
 import { RelayError, type RouteName, decodeTranscript, decodeUserFrame } from '@relay/protocol';
 
-/** Characters of frames that wait for a client; past it they are dropped, and the client's sessions are read again. */
+/** Characters of frames that wait for a client; beyond this limit they are dropped, and the client's sessions are read again. */
 const mostWaiting = 1024 * 1024;
 
 export interface RelayOptions {
@@ -44,7 +44,7 @@ export class LocalRelay implements Relay {
     }
   };
 
-  /** Resolves when nothing that happens from now on is missed. */
+  /** Resolves when the client misses no event from now on. */
   async open(): Promise<void> {
     const { backplane, userId } = this.#options;
     this.#following = await follow(backplane, userId, {

@@ -45,8 +45,8 @@ const toResult = ({ isError, value }: ToolResult): CallToolResult => ({
 });
 
 /**
- * Answers the message `body` of `incoming`. A notification has the answer 202 without a body. Both generations of the protocol are served: that with
- * a handshake, and that of 2026-07-28 with everything in each request.
+ * Answers the message `body` of `incoming`. A notification has the answer 202 without a body. Serves both generations of the protocol: with a
+ * handshake, and the version of 2026-07-28, whose requests carry everything.
  */
 export async function answerMcp(
   incoming: Incoming,
@@ -80,7 +80,7 @@ export async function answerMcp(
   return { status: answer.status, body: await answer.text() };
 }
 
-/** One server for one request: nothing is kept of it. */
+/** One server for one request: it keeps no state. */
 async function legacyAnswer(server: Server, request: Request, parsed: { parsedBody: unknown }): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);

@@ -74,7 +74,7 @@ async function shownChanges(
 const sessionMeta = 'relay/session';
 
 /**
- * Counts one turn that an agent starts on the machines of its person, and returns how deep it is. Turns have bounds by hour and in a chain
+ * Counts one turn that an agent starts on the machines of its person, and returns its depth. Turns have bounds by hour and in a chain
  * (rules, 19.6); open ones are counted where they are written.
  * @throws RelayError SESSION_NOT_FOUND (of `fromSession`), AGENT_CHAIN_TOO_DEEP, TOO_MANY_AGENT_TURNS
  */
@@ -98,7 +98,7 @@ function namedIn(meta: Value): string | undefined {
 export function createTools(deps: Operations, waits: Waits) {
   const { database } = deps;
 
-  /** Written down in the audit under the name of the route that does the same. */
+  /** Recorded in the audit under the name of the equivalent route. */
   const recorded = <T extends object>(
     name: RouteName,
     { request, response, principal }: Caller,

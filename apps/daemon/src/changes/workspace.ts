@@ -211,7 +211,7 @@ type Answers = {
   ) => ReturnType<Workspace['answer']>;
 };
 
-/** The value, or undefined when it takes longer or fails. */
+/** Returns the value, or undefined when it takes longer or fails. */
 async function within<T>(ms: number, value: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms, undefined)));

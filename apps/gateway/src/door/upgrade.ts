@@ -75,7 +75,7 @@ export async function authenticateDaemon(
   };
 }
 
-/** Keep only text that is safe to display unchanged. */
+/** Keeps only text that is safe to display unchanged. */
 const cleanText = (text: string) => (/^[\x20-\x7e]*$/.test(text) ? text.slice(0, limits.hostnameCharacters) : '');
 
 /**

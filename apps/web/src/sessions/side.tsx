@@ -225,7 +225,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         <Problem refusal={changes.refusal} />
         <Groups
           arranged={isDrawn ? inGroups : beginningOf(inGroups, screenRows)}
-          // A wide start page shows all that waits itself.
+          // A wide start page already shows all waiting items.
           needs={isHome && isWide ? undefined : inbox.items}
           by={by}
           openId={openId}
