@@ -1,4 +1,4 @@
-/** Light or dark: the person's choice in this browser, else that of the system. Of the browser, not of the person: it is kept when they sign out. */
+/** Light or dark: the person's choice in this browser, else the choice of the system. It belongs to the browser, so it stays when they sign out. */
 export const themeKey = 'relay-theme';
 const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];

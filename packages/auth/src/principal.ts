@@ -2,7 +2,7 @@
 export type Scope =
   'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive' | 'agents:answer';
 
-/** The scopes of people's own programs: all but that of agents, which a token has only where it was asked for. */
+/** The scopes of people's own programs: all except the scope of agents, which a token has only on request. */
 export const ordinaryScopes: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
 /** The scope of agents: the tools at `/mcp`, and nothing else. */
 export const agentScope: Scope = 'agents:drive';

@@ -1,6 +1,6 @@
 /**
  * Pages of a session whose beginning is only in the files of its agent: the store's items, and before them as many parts of those
- * files as the page needs. So the cost of a session of any size is that of a page.
+ * files as the page needs. So a session of any size costs as much as a page.
  */
 import { type Item, isPlain } from '@relay/protocol';
 import { type PageRequest, fitting, pageWith } from './history.ts';

@@ -133,7 +133,7 @@ export function isClosed({ part }: Item): boolean {
   return part.kind !== 'question' || part.state !== 'open';
 }
 
-/** One write, however many rows. Returns the bytes. With `sync` they are on disk when it returns. When it throws, the file is as it was. */
+/** Writes all rows at once and returns the bytes; with `sync`, after they are on disk. If it throws, the file is unchanged. */
 export function appendRows(path: string, rows: readonly SessionFileRow[], sync = true): number {
   if (rows.length === 0) return 0;
   const file = openSync(path, 'a+', 0o600);

@@ -295,7 +295,7 @@ export async function listPeople(db: WithModels, email?: string): Promise<Person
   }));
 }
 
-/** Whether the id belongs to an account or to an owner of a device, as that of a person of another issuer does. */
+/** Whether the id belongs to an account, or to an owner of a device, such as a person of another issuer. */
 export async function isPerson(db: Db, userId: string): Promise<boolean> {
   const rows = await db.sql.query`
     SELECT 1 WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId}) OR EXISTS (SELECT 1 FROM devices WHERE owner_id = ${userId})`;

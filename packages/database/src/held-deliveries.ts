@@ -123,7 +123,7 @@ export async function releaseGroups(db: Db): Promise<void> {
     FROM w WHERE d.id = ANY(ARRAY(SELECT id FROM w)) AND d.id = w.id AND d.state = 'pending' AND w.before NOT IN ('pending', 'sending')`;
 }
 
-/** Everything of the person that quiet hours hold is due again `inMs` from now, with the time that it had left to be sent. */
+/** Deliveries of the person that quiet hours hold become due `inMs` from now, and keep their remaining time. */
 export async function rescheduleQuiet(
   db: Db,
   userId: string,

@@ -27,7 +27,7 @@ interface AppOptions {
   resumed(outcome: 'fresh' | 'full' | 'none'): void;
   /** The app shows this session. */
   showing(sessionId: string): void;
-  /** Verifies a token that is to replace the one this connection came with; rejects if it is not good. */
+  /** Verifies a token that replaces the first token of this connection; rejects if it is invalid. */
   verify(token: string): Promise<UserPrincipal>;
 }
 

@@ -48,7 +48,7 @@ export function isAgentRedirect(address: unknown): address is string {
 export const webClientId = 'relay-web';
 export const webRedirect = (publicUrl: string): string => `${publicUrl}/callback`;
 
-/** Redirect addresses match exactly; for native programs any port of a loopback address does (RFC 8252 §7.3). The door compares that of the pages. */
+/** Redirect addresses match exactly; for native programs any port of a loopback address does (RFC 8252 §7.3). The door compares the address of the pages. */
 export function firstPartyClients(publicUrl: string): FirstPartyClient[] {
   return [
     {

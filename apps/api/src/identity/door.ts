@@ -28,7 +28,7 @@ import type { LibraryStorage, StorageOutcome } from './storage.ts';
 /** The longest body that is needed here is an authorization request. */
 const bodyLimitBytes = 64 * 1024;
 const documentMaxAgeSeconds = 300;
-/** Ours: that of the library stays closed. */
+/** Our endpoint; the library's endpoint stays closed. */
 const registrationPath = '/relay/register';
 
 /** Headers that belong to one hop, or that we write. */

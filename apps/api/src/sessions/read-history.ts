@@ -70,7 +70,7 @@ async function askForPage(deps: Operations, session: HistorySession, range: Hist
   return { messages, hasMore: true, oldestUuid: oldest?.uuid ?? null, newestUuid: newest?.uuid ?? null };
 }
 
-/** A page with more after `after`; or a newest page whose last message is not that of the session. */
+/** A page with more messages after `after`, or a newest page that lacks the session's last message. */
 function mayBeTheFirstOnes(
   page: MessagePage,
   { lastMessage }: HistorySession,

@@ -270,7 +270,7 @@ export class DaemonConnection implements HeartbeatPeer {
     return this.capabilities.includes(capability);
   }
 
-  /** Whether sessions of this agent can be worked in: it is that of the registration, or was declared. */
+  /** Whether this agent can work in its sessions: it is the agent of the registration, or the daemon declared it. */
   offers(agentType: string): boolean {
     return agentType === this.agentType || this.agents.some((agent) => agent.agentType === agentType);
   }

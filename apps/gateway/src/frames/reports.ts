@@ -101,7 +101,7 @@ export function createReports(deps: ReportDeps): Reports {
     await status.checkSilent(connection);
     const hash = hashOf(frame.written);
     if (report.isSaved(hash)) {
-      // The text is that of an earlier connection, which can have reported more since.
+      // The text comes from an earlier connection, which might have reported more since.
       if (report.savedActive === undefined) await held.replace(connection, frame.sessions);
       report.saved(hash, active);
       metrics.reports.inc({ outcome: 'same' });

@@ -128,7 +128,7 @@ export function rowsOf(
   const questions = questionsOf(all);
   /** Questions that the line of their call answers. */
   const inCalls = new Set([...questions.values()].filter(({ part }) => questionOf(part).answer));
-  // The line of a question shows its answer, that of a call only the choice: the message that was it would show it a second time.
+  // The line of a question shows its answer, and the line of a call only the choice: the message with the answer would repeat it.
   const isAnswered = ({ part: { answers }, content }: LogItem) => {
     const question = answers ? all.find(({ uuid }) => uuid === answers) : undefined;
     const answer = question && questionOf(question.part).answer;

@@ -42,7 +42,7 @@ export function useKeptFocus(root: RefObject<HTMLElement | null>, next: Next): v
       const index = [...box.querySelectorAll('li')].indexOf(focused.closest('li')!);
       if (index !== -1) at = index;
     };
-    // Focus that goes elsewhere is not lost; that of an element which is taken away does not go anywhere.
+    // Focus that moves elsewhere is not lost; the focus of a removed element moves nowhere.
     const onBlur = ({ target }: FocusEvent) =>
       void setTimeout(() => {
         if (focused === target && focused?.isConnected) focused = undefined;

@@ -18,7 +18,7 @@ const isAway = (error: unknown): boolean =>
 interface Patience {
   /** Opens a dependency, again and again while it is away. Rejects with its last error when the time of the start is over. */
   wait<T>(dependency: 'database' | 'backplane', open: () => Promise<T>): Promise<T>;
-  /** Closes the door of the probes: the port is free for that of the instance. */
+  /** Closes the door of the probes: the port is free for the door of the instance. */
   end(): Promise<void>;
 }
 

@@ -145,7 +145,7 @@ export function createProcessPool(
     let dead = false;
     conversation.onIdle((idle) => {
       cancelIdle();
-      // Their order is that of the last use: the first idle one has been idle longest.
+      // They are in order of their last use: the first idle process has been idle longest.
       if (idle && conversations.get(sessionId) === conversation) {
         conversations.delete(sessionId);
         conversations.set(sessionId, conversation);
