@@ -156,7 +156,8 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     // Statements that do not wait for each other's answers are sent together.
     pipeline: true,
     connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 30_000,
+    // A new connection makes the plans of all statements again, which costs more than an idle one: the pool keeps what a burst opened.
+    idleTimeoutMillis: 600_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // Not as startup parameters, which poolers refuse. A frozen instance must not hold the lock of a device forever.
