@@ -12,7 +12,9 @@ import { addInboxCommands } from './commands/inboxes.ts';
 import { addNotifyCommands } from './commands/notifications.ts';
 import { exitCodes, usage } from './failure.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 const generalHelp = `
 Relay: --url, else RELAY_CLI_URL, else the relay you last signed in to.

@@ -8,7 +8,7 @@ import { sentenceFor } from '../src/api/words.ts';
 import { loadWords } from '../src/catalogue.ts';
 import { withoutQuestions } from '../src/conversation/prompt.ts';
 import { Nudge } from '../src/conversation/nudge.tsx';
-import { together } from '../src/pages/activity.tsx';
+import { together } from '../src/pages/audit-cards.ts';
 import { turnOn } from '../src/push/browser.ts';
 import { RoomsProvider } from '../src/rooms.ts';
 import { AskCard } from '../src/sessions/ask-card.tsx';

@@ -18,8 +18,10 @@ describe('the sentence for an error', () => {
     expect(sentenceFor(refusal('DEVICE_OFFLINE', 'anything'))).toBe(errorCatalogue.DEVICE_OFFLINE.sentence);
   });
 
-  it('exists for every code of a failed task', () => {
-    expect(Object.keys(taskErrors).filter((code) => !(code in words.errors.byCode))).toEqual([]);
+  it('exists for every code of a failed task, except for two', () => {
+    // The first load of the pages is at its limit: these two have the general sentence.
+    const general = Object.keys(taskErrors).filter((code) => !(code in words.errors.byCode));
+    expect(general).toEqual(['SETTING_NOT_APPLIED', 'HELD_AT_DESK']);
     expect(taskSentence('TASK_LOST')).toBe(taskErrors.TASK_LOST.sentence);
   });
 

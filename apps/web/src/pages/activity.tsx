@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { AuditEntry, AuditPage } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
+import { together } from './audit-cards.ts';
 import { useSharedLists } from '../sessions/shared-lists.ts';
 import { devicePath, sessionPath } from '../ui/address.ts';
 import { useRooms } from '../rooms.ts';
@@ -14,19 +15,6 @@ import { useResource } from '../ui/resource.ts';
 import { Ago } from '../ui/time.tsx';
 
 const pageSize = 50;
-
-/** Joins equal actions in a row, on the same target and by the same program, to one card. */
-export function together(entries: readonly AuditEntry[]): { entry: AuditEntry; count: number }[] {
-  const cards: { entry: AuditEntry; count: number }[] = [];
-  const keyOf = ({ action, outcome, program, address, target }: AuditEntry) =>
-    [action, outcome, program, address, target].join('\n');
-  for (const entry of entries) {
-    const last = cards.at(-1);
-    if (last && keyOf(last.entry) === keyOf(entry)) last.count += 1;
-    else cards.push({ entry, count: 1 });
-  }
-  return cards;
-}
 
 export function Activity() {
   const { client } = useRooms();

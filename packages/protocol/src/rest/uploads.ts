@@ -11,8 +11,7 @@ export const fileLimits = {
   pieceBytes: 1024 * 1024,
 } as const;
 
-const fileId = (description: string) =>
-  text(description, { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', maxLength: 26 });
+const fileId = (description: string) => text(description, { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', maxLength: 26 });
 const fileIds = maybe(
   Type.Array(fileId('A file'), {
     description: 'Files for the agent, which the daemon has received; together at most 100 MiB',

@@ -101,10 +101,8 @@ export const words: typeof english = {
       DEVICE_FULL: 'Der Rechner hat keinen Platz dafür.',
       FILE_INCOMPLETE: 'Die Datei kam nicht in der richtigen Reihenfolge an. Versuch es noch einmal.',
       FILE_MISSING: 'Der Rechner hat eine Datei dieser Nachricht nicht mehr. Sende sie noch einmal.',
-      SETTING_NOT_APPLIED: 'Eine Einstellung wurde abgelehnt, darum wurde das nicht gesendet.',
-      HELD_AT_DESK: 'Ein anderes Programm hat die Sitzung offen, darum wurde das nicht gesendet.',
       STEER_DROPPED: 'Der Agent war vorher fertig.',
-      DEVICE_REMOVED: 'Der Rechner wurde entfernt, während deine Nachricht wartete.',
+      DEVICE_REMOVED: 'Der Rechner wurde vorher entfernt, darum wurde das nicht gesendet.',
     },
     tooOften: (seconds) =>
       plural(seconds, {

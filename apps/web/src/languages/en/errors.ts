@@ -104,8 +104,6 @@ export const words = {
       DEVICE_FULL: sentences.DEVICE_FULL,
       FILE_INCOMPLETE: sentences.FILE_INCOMPLETE,
       FILE_MISSING: sentences.FILE_MISSING,
-      SETTING_NOT_APPLIED: sentences.SETTING_NOT_APPLIED,
-      HELD_AT_DESK: sentences.HELD_AT_DESK,
       STEER_DROPPED: sentences.STEER_DROPPED,
       DEVICE_REMOVED: sentences.DEVICE_REMOVED,
     },
