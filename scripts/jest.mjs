@@ -11,6 +11,9 @@ import { tiers } from './tiers.mjs';
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 const root = fileURLToPath(new URL('..', import.meta.url));
 const records = path.join(root, 'node_modules/.cache/tests');
+// Workers inherit these. Most objects of a test die young: with V8's usual 1 to 16 MB they are copied first, and fill the
+// old generation, which costs a tenth of the CPU time.
+const heap = ['--min-semi-space-size=16', '--max-semi-space-size=64'];
 
 const given = process.argv.slice(2);
 const named = given.findIndex((word) => !(word in tiers));
@@ -19,7 +22,7 @@ const rest = given.slice(chosen.length);
 
 /** Runs Jest and returns its exit code. */
 function run(options, tier, env = {}) {
-  const { status } = spawnSync(process.execPath, ['--no-warnings', jest, ...options], {
+  const { status } = spawnSync(process.execPath, ['--no-warnings', ...heap, jest, ...options], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env, TEST_RECORD: path.join(records, `${tier}.json`) },
