@@ -9,6 +9,7 @@ import {
   connectDaemon,
   dumpTestBus,
   password,
+  quickSweeps,
   refresh,
   setUpSecondFactor,
   signedInCli,
@@ -25,7 +26,7 @@ describe('DELETE /api/me', () => {
   const everything = async () => (await dumpDatabase(relay)) + (await dumpTestBus());
 
   beforeAll(async () => {
-    relay = await startRelay({ identity: true, announce: (line) => told.push(line) });
+    relay = await startRelay({ identity: true, announce: (line) => told.push(line), config: quickSweeps });
   });
   afterAll(() => relay.stop());
 

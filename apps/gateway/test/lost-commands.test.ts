@@ -7,6 +7,7 @@ import {
   type TestRelay,
   connectApp,
   connectDaemon,
+  quickSweeps,
   startRelay,
 } from '@relay/testing';
 import {
@@ -48,7 +49,7 @@ const holdingMarks = (relay: TestRelay) => {
 
 describe('a command that its gateway missed', () => {
   let { relay, daemon, app } = {} as Scene;
-  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene({ config: quickSweeps })));
   afterEach(() => void jest.restoreAllMocks());
   afterAll(() => relay.stop());
 

@@ -11,6 +11,7 @@ import {
   password,
   setUpSecondFactor,
   signedInWeb,
+  quickSweeps,
   startRelay,
 } from '@relay/testing';
 import { readArguments, runCommand } from '../src/admin-commands.ts';
@@ -23,7 +24,7 @@ let machine: Registration;
 let commands: number;
 
 beforeAll(async () => {
-  relay = await startRelay({ identity: true });
+  relay = await startRelay({ identity: true, config: quickSweeps });
   browser = new Browser(relay);
   await browser.signUp(email);
   headers = { Authorization: `Bearer ${(await signedInWeb(browser)).access_token}` };
