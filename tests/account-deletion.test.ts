@@ -16,6 +16,7 @@ import {
   signedInWeb,
   startRelay,
 } from '@relay/testing';
+import { until } from './cluster/until.ts';
 import { dumpDatabase, found, personWith } from './erasure-scene.ts';
 
 const confirm = 'delete my account';
@@ -89,9 +90,8 @@ describe('DELETE /api/me', () => {
   const backdate = () =>
     relay.database.models.accountDeletion.updateMany({ data: { requestedAt: new Date(Date.now() - 120_000) } });
   /** Waits until the sweep has completed every deletion. */
-  const swept = async () => {
-    while ((await relay.database.models.accountDeletion.count()) > 0) await new Promise(setImmediate);
-  };
+  const swept = () =>
+    until('no deletion is left', async () => (await relay.database.models.accountDeletion.count()) === 0, 30_000);
 
   it('S4: the sweep completes a deletion whose process died after the first step', async () => {
     const browser = new Browser(relay);

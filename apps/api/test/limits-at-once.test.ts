@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { watchSession } from '@relay/database';
 import { Authenticator, Browser, type TestRelay, connectDaemon, registerDevice, startRelay } from '@relay/testing';
+import { until } from './until.ts';
 
 const many = 24;
 const atOnce = <T>(work: (index: number) => Promise<T>) =>
@@ -90,7 +91,7 @@ describe('concurrently', () => {
     const userId = owner!.owner_id;
     const keys = async () =>
       relay.database.sql.query<{ key: string }>`SELECT key FROM sessions WHERE owner_id = ${userId}`;
-    while ((await keys()).length < many) await new Promise((resolve) => setImmediate(resolve));
+    await until('all are reported', async () => (await keys()).length >= many);
     const all = await keys();
     const results = await atOnce((n) =>
       relay.database.sql.transaction((tx) => watchSession(tx, userId, all[n]!.key, 7)),

@@ -63,6 +63,7 @@ async function findUntil(pattern: RegExp, title: string): Promise<string> {
     commands = 0;
     const section = sectionOf(await admin('find', email), title);
     if (pattern.test(section)) return section;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
