@@ -5,7 +5,8 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   const deadline = Date.now() + 40_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`never came true: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    // Each look costs several milliseconds of a core.
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
