@@ -66,7 +66,11 @@ describe('concurrently', () => {
   it('S10: a user adds at most 20 passkeys', async () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('keys@example.com');
-    for (let n = 0; n < 18; n += 1) expect((await new Authenticator().register(browser)).status).toBe(200);
+    expect((await new Authenticator().register(browser)).status).toBe(200);
+    await relay.database.sql.execute`
+      INSERT INTO passkeys (id, public_key, user_id, credential_id, counter, device_type, backed_up)
+      SELECT id || n, public_key, user_id, credential_id || n, counter, device_type, backed_up
+      FROM passkeys, generate_series(1, 17) n WHERE user_id = ${id}`;
     const browsers = Array.from({ length: 6 }, () => new Browser(relay));
     for (const one of browsers) await one.signIn('keys@example.com');
     await Promise.all(browsers.map((one) => new Authenticator().register(one)));
