@@ -11,8 +11,8 @@ import { tiers } from './tiers.mjs';
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 const root = fileURLToPath(new URL('..', import.meta.url));
 const records = path.join(root, 'node_modules/.cache/tests');
-// Workers inherit these. Most objects of a test die young: with V8's usual 1 to 16 MB they are copied first, and fill the
-// old generation, which costs a tenth of the CPU time.
+// Workers inherit these. Most objects of a test die young. V8 begins with 1 MB and copies them into its old generation:
+// garbage collection took a tenth of the CPU time.
 const heap = ['--min-semi-space-size=16', '--max-semi-space-size=64'];
 
 const given = process.argv.slice(2);

@@ -9,7 +9,7 @@ const rules = ['no-console', 'no-restricted-imports', 'no-restricted-syntax'];
 
 const eslint = new ESLint({ cwd: root });
 type Chosen = Record<string, Linter.RuleEntry>;
-/** By file: reading the configuration takes longer than a check. */
+/** Keyed by file, because reading the configuration takes longer than a check. */
 const configs = new Map<string, Promise<{ rules: Chosen }>>();
 const configOf = (file: string): Promise<{ rules: Chosen }> => {
   const config =

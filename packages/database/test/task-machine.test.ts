@@ -191,7 +191,7 @@ onBoth('the states of tasks', (open) => {
   });
   afterAll(() => database.close());
 
-  /** In one statement, because it follows each step. */
+  /** One statement, because it follows each step. */
   const look = async (db: Db, deviceId: string): Promise<World> => {
     const [row] = await db.sql.query<{ tasks: TaskRow[] | null; sessions: SessionRow[] | null }>`
       SELECT (SELECT jsonb_agg(t ORDER BY t.seq) FROM (
