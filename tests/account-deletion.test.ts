@@ -9,12 +9,14 @@ import {
   connectDaemon,
   dumpTestBus,
   password,
+  quickSweeps,
   refresh,
   setUpSecondFactor,
   signedInCli,
   signedInWeb,
   startRelay,
 } from '@relay/testing';
+import { until } from './cluster/until.ts';
 import { dumpDatabase, found, personWith } from './erasure-scene.ts';
 
 const confirm = 'delete my account';
@@ -25,7 +27,7 @@ describe('DELETE /api/me', () => {
   const everything = async () => (await dumpDatabase(relay)) + (await dumpTestBus());
 
   beforeAll(async () => {
-    relay = await startRelay({ identity: true, announce: (line) => told.push(line) });
+    relay = await startRelay({ identity: true, announce: (line) => told.push(line), config: quickSweeps });
   });
   afterAll(() => relay.stop());
 
@@ -88,9 +90,8 @@ describe('DELETE /api/me', () => {
   const backdate = () =>
     relay.database.models.accountDeletion.updateMany({ data: { requestedAt: new Date(Date.now() - 120_000) } });
   /** Waits until the sweep has completed every deletion. */
-  const swept = async () => {
-    while ((await relay.database.models.accountDeletion.count()) > 0) await new Promise(setImmediate);
-  };
+  const swept = () =>
+    until('no deletion is left', async () => (await relay.database.models.accountDeletion.count()) === 0, 30_000);
 
   it('S4: the sweep completes a deletion whose process died after the first step', async () => {
     const browser = new Browser(relay);

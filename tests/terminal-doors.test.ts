@@ -7,11 +7,20 @@ const root = resolve(import.meta.dirname, '..');
 const door = 'packages/machine/src/terminal.ts';
 const rules = ['no-console', 'no-restricted-imports', 'no-restricted-syntax'];
 
+const eslint = new ESLint({ cwd: root });
+type Chosen = Record<string, Linter.RuleEntry>;
+/** Keyed by file, because reading the configuration takes longer than a check. */
+const configs = new Map<string, Promise<{ rules: Chosen }>>();
+const configOf = (file: string): Promise<{ rules: Chosen }> => {
+  const config =
+    configs.get(file) ?? (eslint.calculateConfigForFile(resolve(root, file)) as Promise<{ rules: Chosen }>);
+  configs.set(file, config);
+  return config;
+};
+
 /** The problems that these rules of the project's eslint configuration report for this text in this file. */
 async function complaints(file: string, text: string): Promise<string[]> {
-  const config = (await new ESLint({ cwd: root }).calculateConfigForFile(resolve(root, file))) as {
-    rules: Record<string, Linter.RuleEntry>;
-  };
+  const config = await configOf(file);
   const chosen = Object.fromEntries(rules.flatMap((name) => (config.rules[name] ? [[name, config.rules[name]]] : [])));
   return new Linter()
     .verify(text, { rules: chosen, languageOptions: { sourceType: 'module' } })

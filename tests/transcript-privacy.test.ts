@@ -12,7 +12,7 @@ const log: string[] = [];
 
 beforeAll(async () => {
   relay = await startRelay({
-    config: { logLevel: 'debug', daemonReplyTimeoutMs: 3000 },
+    config: { logLevel: 'debug', daemonReplyTimeoutMs: 1500 },
     log: { write: (line) => void log.push(line) },
   });
   daemon = await connectDaemon(relay, {

@@ -3,6 +3,7 @@ import { BackplaneError } from '@relay/backplane';
 import { createLogger } from '@relay/telemetry';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 import { createCommandSender } from '../src/command-sender.ts';
+import { until } from './until.ts';
 
 describe('K13: a command that could not be delivered while the backplane was down', () => {
   let relay: TestRelay;
@@ -32,7 +33,7 @@ describe('K13: a command that could not be delivered while the backplane was dow
   };
   const untilFailed = async (times: number) => {
     const before = failed;
-    while (failed < before + times) await new Promise((resolve) => setImmediate(resolve));
+    await until('it failed again', () => failed >= before + times);
   };
   const unavailable = () => Promise.reject(new BackplaneError('UNAVAILABLE', 'Redis is not connected'));
   const unconfirmed = () => Promise.resolve('unknown' as const);
@@ -51,7 +52,7 @@ describe('K13: a command that could not be delivered while the backplane was dow
     still = how;
     const triedAgain = untilFailed(2);
     const id = `${daemon.deviceId}:${daemon.registration.agentType}:${taskId}`;
-    while ((await relay.call('cancelSession', { params: { id } })).status !== 202);
+    await until('it is cancelled', async () => (await relay.call('cancelSession', { params: { id } })).status === 202);
     await triedAgain;
     still = undefined;
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);

@@ -57,9 +57,9 @@ describe('the documents', () => {
       }
       if (seen.get(address) !== 200) broken.push(`${from} → ${address}`);
     }
+    const anchors = new Map([...pages].map(([address, html]) => [address, anchorsIn(html)]));
     for (const { from, to } of links) {
-      const html = pages.get(to.pathname);
-      if (to.hash !== '' && html !== undefined && !anchorsIn(html).has(decodeURIComponent(to.hash.slice(1))))
+      if (to.hash !== '' && anchors.get(to.pathname)?.has(decodeURIComponent(to.hash.slice(1))) === false)
         broken.push(`${from} → ${to.pathname}${to.hash}`);
     }
     return { pages, broken: [...new Set(broken)] };

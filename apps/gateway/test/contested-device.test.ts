@@ -61,7 +61,7 @@ describe('a device that two daemons take from each other', () => {
       if (found !== undefined) return found;
       if (performance.now() > deadline) throw new Error(`not within 20 s: ${what}`);
       // Not a microtask, which would starve the awaited work.
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
   const device = async () => {

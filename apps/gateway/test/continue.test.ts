@@ -7,6 +7,7 @@ import {
   type TestRelay,
   connectApp,
   connectDaemon,
+  quickSweeps,
   startIssuer,
   startRelay,
 } from '@relay/testing';
@@ -29,7 +30,7 @@ describe('a session that continues by itself', () => {
       ...more,
     });
   beforeAll(async () => {
-    relay = await startRelay({ gateways: 2 });
+    relay = await startRelay({ gateways: 2, config: quickSweeps });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
     expect(await choose('auto')).toMatchObject({ status: 200, body: { continues: [daemon.registration.agentType] } });
@@ -156,7 +157,7 @@ describe('a session that continues by itself', () => {
 it('continues once after a restart of everything', async () => {
   const database = await openTestDatabase();
   const issuer = await startIssuer();
-  let relay = await startRelay({ gateways: 2, database, issuer });
+  let relay = await startRelay({ gateways: 2, database, issuer, config: quickSweeps });
   try {
     let daemon = await connectDaemon(relay);
     const app = await connectApp(relay);
@@ -170,7 +171,7 @@ it('continues once after a restart of everything', async () => {
     await relay.stop();
     await database.sql
       .execute`UPDATE tasks SET not_before = now(), expires_at = now() + interval '1 hour' WHERE state = 'later'`;
-    relay = await startRelay({ gateways: 2, database, issuer });
+    relay = await startRelay({ gateways: 2, database, issuer, config: quickSweeps });
     daemon = await connectDaemon(relay, { registration });
     const resumed = await daemon.next('task_resume');
     expect(resumed).toMatchObject({ message: 'Continue where you stopped.' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createMemoryBus } from '@relay/backplane';
 import { type Database, claimTasks, createSession, startRunning, withDevice } from '@relay/database';
-import { type TestRelay, connectDaemon, startRelay, testConfig } from '@relay/testing';
+import { type TestRelay, connectDaemon, quickSweeps, startRelay, testConfig } from '@relay/testing';
 import { openTestDatabase } from '@relay/testing/database';
 import { type FleetSweepDeps, fleetSweeps } from '../src/fleet/fleet-sweeps.ts';
 import { until } from './conversation.ts';
@@ -12,7 +12,7 @@ let relay: TestRelay;
 const seen = { asked: 0, won: 0, read: 0 };
 
 beforeAll(async () => {
-  relay = await startRelay({ gateways: 5, config: { offlineGraceMs: 1 } });
+  relay = await startRelay({ gateways: 5, config: { offlineGraceMs: 1, ...quickSweeps } });
   for (const { backplane } of relay.gateways) {
     const once = backplane.once.bind(backplane);
     const owners = backplane.owners.bind(backplane);

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  quickSweeps,
+  startRelay,
+} from '@relay/testing';
 import {
   begin,
   end,
@@ -23,7 +31,7 @@ describe('a message with a time', () => {
   let number = 0;
 
   beforeAll(async () => {
-    relay = await startRelay({ gateways: 2, config: { statusWaitMs: 60_000 } });
+    relay = await startRelay({ gateways: 2, config: { statusWaitMs: 60_000, ...quickSweeps } });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });

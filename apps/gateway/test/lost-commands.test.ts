@@ -7,6 +7,7 @@ import {
   type TestRelay,
   connectApp,
   connectDaemon,
+  quickSweeps,
   startRelay,
 } from '@relay/testing';
 import {
@@ -19,6 +20,7 @@ import {
   run,
   say,
   sessionIn,
+  until,
 } from './conversation.ts';
 
 /** Commands of this kind do not reach the gateway: as while Redis is away, or when they come too late. Counts them. */
@@ -48,7 +50,7 @@ const holdingMarks = (relay: TestRelay) => {
 
 describe('a command that its gateway missed', () => {
   let { relay, daemon, app } = {} as Scene;
-  beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
+  beforeAll(async () => void ({ relay, daemon, app } = await openScene({ config: quickSweeps })));
   afterEach(() => void jest.restoreAllMocks());
   afterAll(() => relay.stop());
 
@@ -109,11 +111,13 @@ describe('a command that its gateway missed', () => {
         (frame) =>
           frame.type === 'session_update' && sessionIn(frame).progress && sessionIn(frame).title === 'Another title',
       );
-    for (let step = 0; !shown(); step += 1) {
-      daemon.event(taskId, 'PROGRESS', { action: `step ${step}` });
+    let step = 0;
+    await until(async () => {
+      daemon.event(taskId, 'PROGRESS', { action: `step ${(step += 1)}` });
       // A frame with the earlier state is not published (R3): this step might not produce one.
       await readSession(relay, id);
-    }
+      return shown();
+    });
     expect(idOf(daemon, 'renamed')).toBe(id);
   });
 });

@@ -14,7 +14,7 @@ import {
   startRelay,
 } from '@relay/testing';
 import { endTask, withDevice } from '@relay/database';
-import { messageIn, readSession, readTask, say, sessionIn } from './conversation.ts';
+import { messageIn, readSession, readTask, say, sessionIn, until } from './conversation.ts';
 
 describe('the outcome of a task', () => {
   let relay: TestRelay;
@@ -193,7 +193,7 @@ describe('the outcome of a task', () => {
       if (!arrives) socket.removeAllListeners('message');
       const taskId = await say(relay, id, words);
       const task = arrives ? await daemon.nextTask() : { id: taskId, native: first.native, instruction: words };
-      while ((await readTask(relay, taskId)).state !== 'sent') await relay.call('listSessions');
+      await until(async () => (await readTask(relay, taskId)).state === 'sent');
       await daemon.drop();
       return { daemon, task, id };
     };
@@ -343,18 +343,20 @@ describe('a silent task', () => {
       const daemon = await startFieldDaemon(relay, { habits });
       const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'build it' } });
       const task = await daemon.nextTask();
-      const until = async (state: string) => {
-        while ((await readTask(relay, task.id)).state !== state) daemon.report();
-      };
-      await until('running');
+      const reportUntil = (state: string) =>
+        until(async () => {
+          daemon.report();
+          return (await readTask(relay, task.id)).state === state;
+        });
+      await reportUntil('running');
       for (let n = 0; n < 20; n += 1) daemon.report();
       // There was no gap yet, so the task still runs.
-      await until('running');
+      await reportUntil('running');
       const behind = await say(relay, body.id, 'and then?');
       await daemon.drop();
       daemon.finish(task, 'built');
       await daemon.connect();
-      await until('failed');
+      await reportUntil('failed');
       expect(await readTask(relay, task.id)).toMatchObject({ error: { code: 'TASK_LOST' } });
       expect(await readTask(relay, behind)).toMatchObject({ error: { code: 'SESSION_NOT_RESOLVED' } });
       daemon.send({
@@ -364,7 +366,7 @@ describe('a silent task', () => {
         result: 'built',
         session_id: 'late',
       });
-      await until('completed');
+      await reportUntil('completed');
       expect(await readTask(relay, task.id)).toMatchObject({ result: 'built', note: expect.any(String) });
       expect(daemon.inbox.all.filter(({ type }) => type === 'task_start' || type === 'task_resume')).toHaveLength(1);
       await daemon.stop();
@@ -385,10 +387,11 @@ describe('a silent task', () => {
       daemon.send({ type: 'event', task_id: task.id, event_type: 'PROGRESS', action: 'Running', target: 'make' });
       for (let n = 0; n < 3; n += 1) {
         // Searched only once per silence: by one report or by the next one.
-        while (daemon.inbox.count('get_messages') <= n) {
+        await until(async () => {
           daemon.report();
           await relay.call('listSessions');
-        }
+          return daemon.inbox.count('get_messages') > n;
+        });
       }
       expect((await relay.call('readSession', { params: { id: body.id } })).body).toMatchObject({
         status: 'active',

@@ -7,7 +7,7 @@ import { type Scene, counted, end, idleSession, openScene, run, say, tick } from
 describe('promised times', () => {
   let { relay, daemon, app } = {} as Scene;
   beforeAll(async () => {
-    ({ relay, daemon, app } = await openScene({ config: { sweepIntervalMs: 300 } }));
+    ({ relay, daemon, app } = await openScene({ config: { sweepIntervalMs: 300, offlineGraceMs: 50 } }));
     // Written once the first `status` is settled: from then on messages are counted.
     await idleSession(relay, daemon, app, 'first');
   });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  quickSweeps,
+  startRelay,
+} from '@relay/testing';
 import {
   begin,
   idOf,
@@ -42,7 +50,7 @@ describe('the queue of a session', () => {
 
   beforeAll(async () => {
     relay = await startRelay({
-      config: { queueLimit: 20, sweepIntervalMs: 200, daemonReplyTimeoutMs: 200, outcomeAskMs: 1 },
+      config: { queueLimit: 20, daemonReplyTimeoutMs: 200, outcomeAskMs: 1, ...quickSweeps },
     });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);

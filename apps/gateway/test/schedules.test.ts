@@ -1,7 +1,15 @@
 /** Messages that repeat: each time once, missed or skipped (rules, 26.17 to 26.27). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ScheduleRun } from '@relay/protocol';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  quickSweeps,
+  startRelay,
+} from '@relay/testing';
 import { idleSession, messageIn, nextStart, readSession, readTask, until } from './conversation.ts';
 
 /** Six hours from now: no other time of it is near. */
@@ -15,7 +23,7 @@ describe('a schedule', () => {
   let number = 0;
 
   beforeAll(async () => {
-    relay = await startRelay({ gateways: 2 });
+    relay = await startRelay({ gateways: 2, config: quickSweeps });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay, { since: '' });
   });
@@ -270,7 +278,7 @@ describe('a schedule', () => {
 });
 
 it('a run is unattended for a daemon with controls', async () => {
-  const relay = await startRelay({ gateways: 1 });
+  const relay = await startRelay({ config: quickSweeps });
   try {
     const daemon = await connectDaemon(relay, { capabilities: ['controls'] });
     const body = { deviceId: daemon.deviceId, message: 'unattended', ...daily };

@@ -280,7 +280,7 @@ describe('a session that another program has open', () => {
     await known(id);
     expect((await read(id))?.held).toEqual(held);
     await daemon.drop();
-    while ((await read(id))?.held !== undefined);
+    await until(async () => (await read(id))?.held === undefined);
     const sent = await relay.call('sendMessage', { params: { id }, body: { content: 'while it was away' } });
     expect(sent).toMatchObject({ status: 202, body: { state: 'queued' } });
     // The program still has the session open: the daemon asks before its agent gets the message.
@@ -291,7 +291,7 @@ describe('a session that another program has open', () => {
     const options = [{ id: 'take', label: 'Close it there and send' }];
     const question = { uuid: 'held', title: 'Close the program there and send?', kind: 'choice', options, text: false };
     back.event(String(task.task_id), 'WAIT_FOR_USER', { session_id: 'n1', prompt: question.title, options, question });
-    while ((await read(id))?.prompts?.[0]?.id !== 'held');
+    await until(async () => (await read(id))?.prompts?.[0]?.id === 'held');
     expect((await read(id))?.held).toEqual(held);
     await relay.call('answerPrompt', { params: { id, uuid: 'held' }, body: { option: 'take' } });
     expect(await back.next('task_resume')).toMatchObject({ prompt_uuid: 'held', option_id: 'take' });

@@ -15,7 +15,7 @@ import {
   startFieldDaemon,
   startRelay,
 } from '@relay/testing';
-import { begin as beginWith, messageIn, readTask, say, sessionIn } from './conversation.ts';
+import { begin as beginWith, messageIn, readTask, say, sessionIn, until } from './conversation.ts';
 
 describe('a session that was never named', () => {
   let relay: TestRelay;
@@ -88,7 +88,7 @@ describe('a session that was never named', () => {
   ])('F18: has the outcome of its first task in its history, when that %s', async (how, habits) => {
     const daemon = await daemonWith({ ...habits, neverNames: true });
     const { pendingId, task } = await begin(daemon, `build it: ${how}`);
-    while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
+    await until(async () => (await readTask(relay, task.id)).state !== 'queued');
     await daemon.drop();
     daemon.finish(task, 'it is built');
     await daemon.connect();
@@ -135,7 +135,7 @@ describe('a session that was never named', () => {
     async (how, code, habits) => {
       const daemon = await daemonWith({ ...habits, neverNames: true, hidesItsSessions: true });
       const { pendingId, task } = await begin(daemon, `paint it: ${how}`);
-      while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
+      await until(async () => (await readTask(relay, task.id)).state !== 'queued');
       await daemon.drop();
       daemon.finish(task, 'it is painted');
       await daemon.connect();
@@ -157,7 +157,7 @@ describe('a session that was never named', () => {
   it('has the outcome of its first task in its history, if a late completion of that was received and shown', async () => {
     const daemon = await daemonWith({ emptyStatus: true, neverNames: true, hidesItsSessions: true });
     const { pendingId, task } = await begin(daemon, 'paint it blue');
-    while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
+    await until(async () => (await readTask(relay, task.id)).state !== 'queued');
     await daemon.drop();
     daemon.finish(task, 'it is blue');
     await daemon.connect();
@@ -238,12 +238,18 @@ describe('a session that was never named', () => {
     const daemon = await daemonWith({ neverNames: true, quietStatus: true, neverActive: true });
     const { pendingId, task } = await begin(daemon, 'count to ten');
     const isIn = async (state: string) => (await readTask(relay, task.id)).state === state;
-    while (!(await isIn('running'))) daemon.status();
+    await until(async () => {
+      daemon.status();
+      return isIn('running');
+    });
     daemon.say(task, 'ten');
     daemon.report();
     const id = idOf(daemon, task.native);
     await app.next('session_update', (frame) => sessionIn(frame).id === id);
-    while (await isIn('running')) daemon.send({ type: 'status', running_tasks: [] });
+    await until(async () => {
+      daemon.send({ type: 'status', running_tasks: [] });
+      return !(await isIn('running'));
+    });
     expect(await named(pendingId)).toMatchObject({ id });
     await app.next(
       'session_update',

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  quickSweeps,
+  startRelay,
+} from '@relay/testing';
 import { end, nextStart, readSession, readTask, run, say, until } from './conversation.ts';
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -11,7 +19,7 @@ describe('a usage limit of the agent', () => {
   let number = 0;
 
   beforeAll(async () => {
-    relay = await startRelay({ gateways: 2 });
+    relay = await startRelay({ gateways: 2, config: quickSweeps });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });

@@ -11,6 +11,7 @@ import {
   password,
   setUpSecondFactor,
   signedInWeb,
+  quickSweeps,
   startRelay,
 } from '@relay/testing';
 import { readArguments, runCommand } from '../src/admin-commands.ts';
@@ -23,7 +24,7 @@ let machine: Registration;
 let commands: number;
 
 beforeAll(async () => {
-  relay = await startRelay({ identity: true });
+  relay = await startRelay({ identity: true, config: quickSweeps });
   browser = new Browser(relay);
   await browser.signUp(email);
   headers = { Authorization: `Bearer ${(await signedInWeb(browser)).access_token}` };
@@ -62,6 +63,7 @@ async function findUntil(pattern: RegExp, title: string): Promise<string> {
     commands = 0;
     const section = sectionOf(await admin('find', email), title);
     if (pattern.test(section)) return section;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

@@ -16,7 +16,7 @@ import { settled } from '../src/transcript/use-items.ts';
 
 /** The types of the pages exclude Node. */
 declare const process: { env: { STORIES?: string } };
-const runs = process.env.STORIES ? 6000 : 1500;
+const runs = process.env.STORIES ? 6000 : 750;
 
 beforeAll(async () => {
   await loadWords('frame', 'session', 'errors');

@@ -159,11 +159,11 @@ describe('the memory of the converter', () => {
     const before = heapMiB();
     const updaters = Array.from({ length: 20 }, () => createUpdater({ ...options, budget }));
     for (const [index, updater] of updaters.entries())
-      for (let n = 0; n < 300; n += 1) updater.updatesFor(entry(`${index}-${n}`));
+      for (let n = 0; n < 150; n += 1) updater.updatesFor(entry(`${index}-${n}`));
     expect(heapMiB() - before).toBeLessThan(40);
     expect(budget.used).toBeLessThanOrEqual(budget.limit);
     // A session forgets its oldest entries only, and does not send a known entry again.
-    for (const [index, updater] of updaters.entries()) expect(updater.updatesFor(entry(`${index}-299`))).toEqual([]);
+    for (const [index, updater] of updaters.entries()) expect(updater.updatesFor(entry(`${index}-149`))).toEqual([]);
     for (const updater of updaters) updater.end();
     expect(budget.used).toBe(0);
   });

@@ -85,8 +85,9 @@ function invalid(): AuthError {
 /** Caches the result of `lookup` for 60 s, whether it found a record or not. */
 export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVerifier {
   const clock = options.clock ?? Date.now;
-  const found = new LRUCache<string, Cached>({ max: maxDevices });
-  const unknown = new LRUCache<string, Cached>({ max: maxUnknown });
+  // `max` would reserve memory for all entries now.
+  const found = new LRUCache<string, Cached>({ maxSize: maxDevices, sizeCalculation: () => 1 });
+  const unknown = new LRUCache<string, Cached>({ maxSize: maxUnknown, sizeCalculation: () => 1 });
   /** One per device that is being looked up; the server that accepts connections bounds their number. */
   const inFlight = new Map<string, Question>();
 

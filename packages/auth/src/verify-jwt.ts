@@ -150,7 +150,9 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   const trusted = new Map<string, TrustedIssuer>(
     options.issuers.map((config) => [config.issuer, { config, keys: createKeySource(config, source) }]),
   );
-  const cache = new LRUCache<string, Cached>({ max: options.cache?.maxEntries ?? 20_000 });
+  // `max` would reserve memory for all entries now.
+  const maxSize = options.cache?.maxEntries ?? 20_000;
+  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: () => 1 });
   const revocations = createRevocations(clock);
 
   function remembered(digest: string): UserPrincipal | undefined {

@@ -15,7 +15,7 @@ onBoth('K12: what is purged', (open) => {
       INSERT INTO tasks (id, session_key, device_id, owner_id, kind, state, instruction, expires_at, finished_at)
       SELECT 't' || n, 's' || (CASE WHEN n <= 100 THEN n % 50 + 1 ELSE n % 100 + 51 END), 'd', 'user-1', 'start', 'completed', '', now(),
         now() - CASE WHEN n <= 100 THEN interval '40 days' ELSE interval '1 minute' END
-      FROM generate_series(1, 20000) n`;
+      FROM generate_series(1, 8000) n`;
     await database.sql.execute`ANALYZE`;
   });
   afterAll(() => database.close());
@@ -23,22 +23,22 @@ onBoth('K12: what is purged', (open) => {
   it('is found without reading a large table, and deleted a few thousand rows at a time', async () => {
     await database.sql.execute`
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, deleted_at)
-      SELECT 'many' || n, 'user-1', 'd', 'claude', 'DELETED-' || n, false, CASE WHEN n <= 10 THEN 'x' END, CASE WHEN n > 10000 THEN now() END
-      FROM generate_series(1, 20000) n`;
+      SELECT 'many' || n, 'user-1', 'd', 'claude', 'DELETED-' || n, false, CASE WHEN n <= 10 THEN 'x' END, CASE WHEN n > 4000 THEN now() END
+      FROM generate_series(1, 8000) n`;
     await database.sql.execute`
       INSERT INTO notifications (id, user_id, session_key, session_id, cause, created_at)
-      SELECT 'n' || n, 'user-1', 's1', 'd:a:n', 'done', now() - CASE WHEN n <= 12000 THEN interval '31 days' ELSE interval '1 day' END
-      FROM generate_series(1, 40000) n`;
+      SELECT 'n' || n, 'user-1', 's1', 'd:a:n', 'done', now() - CASE WHEN n <= 6000 THEN interval '31 days' ELSE interval '1 day' END
+      FROM generate_series(1, 20000) n`;
     await database.sql.execute`
       INSERT INTO prompts (session_key, uuid, device_id, state, payload, expires_at, ended_at)
       SELECT 's1', 'r' || n, 'd', CASE WHEN n <= 20 THEN 'open' ELSE 'answered' END, '{}', now() - interval '1 minute',
         CASE WHEN n > 20 THEN now() END
-      FROM generate_series(1, 20000) n`;
+      FROM generate_series(1, 8000) n`;
     await database.sql.execute`
       INSERT INTO audit_entries (id, user_id, action, outcome, at)
-      SELECT 'a' || n, CASE WHEN n <= 20000 THEN 'busy' ELSE 'gone' END, 'a', 'done',
-        now() - CASE WHEN n <= 20000 THEN n * interval '5 minutes' ELSE interval '91 days' END
-      FROM generate_series(1, 32000) n`;
+      SELECT 'a' || n, CASE WHEN n <= 16000 THEN 'busy' ELSE 'gone' END, 'a', 'done',
+        now() - CASE WHEN n <= 16000 THEN n * interval '5 minutes' ELSE interval '91 days' END
+      FROM generate_series(1, 22000) n`;
     await database.sql.execute`ANALYZE`;
     const before = await sequentialScans();
     const execute = jest.spyOn(database.sql, 'execute');
@@ -47,8 +47,8 @@ onBoth('K12: what is purged', (open) => {
     execute.mockRestore();
     expect(await sequentialScans()).toEqual(before);
     expect(counts.filter((count) => count > 5000)).toEqual([]);
-    expect(counts.filter((count) => count === 5000)).toHaveLength(6);
-    expect(await database.models.notification.count()).toBe(28_000);
+    expect(counts.filter((count) => count === 5000)).toHaveLength(3);
+    expect(await database.models.notification.count()).toBe(14_000);
     expect(await database.models.session.count({ where: { firstWords: { not: null } } })).toBe(0);
     expect(await database.models.prompt.count({ where: { state: 'open' } })).toBe(0);
     const entries = await database.sql.query<{ id: string }>`SELECT id FROM audit_entries ORDER BY at DESC`;

@@ -1,6 +1,6 @@
 /**
  * Messages into a turn, its completion and lost daemons in random orders, without sockets: the agent gets each message at most once, the relay
- * loses one only as unknown, and steers keep their order (rules, chapter 23). STEER_ROUNDS (100) and STEER_SEED choose how many and which.
+ * loses one only as unknown, and steers keep their order (rules, chapter 23). STEER_ROUNDS (50) and STEER_SEED choose how many and which.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
@@ -24,7 +24,7 @@ import {
 import { device, onBoth } from './databases.ts';
 
 const firstSeed = Number(process.env['STEER_SEED'] ?? 1);
-const interleavings = Number(process.env['STEER_ROUNDS'] ?? 100);
+const interleavings = Number(process.env['STEER_ROUNDS'] ?? 50);
 const steps = 8;
 const longMs = 3_600_000;
 

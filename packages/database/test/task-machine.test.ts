@@ -191,28 +191,18 @@ onBoth('the states of tasks', (open) => {
   });
   afterAll(() => database.close());
 
+  /** One statement, because it follows each step. */
   const look = async (db: Db, deviceId: string): Promise<World> => {
-    const tasks = await db.sql.query<
-      Omit<TaskRow, 'seq' | 'place' | 'fence'> & { seq: bigint; place: bigint; fence: bigint | null }
-    >`
-      SELECT id, seq, COALESCE(place, seq) AS place, COALESCE(extract(epoch FROM sent_at), 0)::float8 * 1000 AS "sentMs", session_key AS session, kind, state, expires_at <= now() AS late, finished_at IS NOT NULL AS finished, error_code AS code, instruction, fence
-      FROM tasks WHERE device_id = ${deviceId} ORDER BY seq`;
-    const sessions = await db.sql.query<Omit<SessionRow, 'promptSeq'> & { seq: bigint }>`
-      SELECT key, status, queue_held AS held, placeholder, prompt IS NOT NULL AS prompted, prompt_seq AS seq
-      FROM sessions WHERE device_id = ${deviceId} ORDER BY key`;
+    const [row] = await db.sql.query<{ tasks: TaskRow[] | null; sessions: SessionRow[] | null }>`
+      SELECT (SELECT jsonb_agg(t ORDER BY t.seq) FROM (
+          SELECT id, seq, COALESCE(place, seq) AS place, COALESCE(extract(epoch FROM sent_at), 0)::float8 * 1000 AS "sentMs", session_key AS session, kind, state, expires_at <= now() AS late, finished_at IS NOT NULL AS finished, error_code AS code, instruction, fence
+          FROM tasks WHERE device_id = ${deviceId}) t) AS tasks,
+        (SELECT jsonb_agg(s ORDER BY s.key) FROM (
+          SELECT key, status, queue_held AS held, placeholder, prompt IS NOT NULL AS prompted, prompt_seq AS "promptSeq"
+          FROM sessions WHERE device_id = ${deviceId}) s) AS sessions`;
     return {
-      tasks: new Map(
-        tasks.map((row) => [
-          row.id,
-          {
-            ...row,
-            seq: Number(row.seq),
-            place: Number(row.place),
-            fence: row.fence === null ? null : Number(row.fence),
-          },
-        ]),
-      ),
-      sessions: new Map(sessions.map(({ seq, ...row }) => [row.key, { ...row, promptSeq: Number(seq) }])),
+      tasks: new Map((row!.tasks ?? []).map((task) => [task.id, task])),
+      sessions: new Map((row!.sessions ?? []).map((session) => [session.key, session])),
     };
   };
 

@@ -82,9 +82,13 @@ const generous: Partial<RelayConfig> = {
   signInPerMinute: 100_000,
   socketsPerUser: 100_000,
   devicesPerUser: 1000,
-  sweepIntervalMs: 300,
-  outboxPollMs: 200,
+  // Each idle relay asks its database this often. A test that waits for a sweep sets `quickSweeps`.
+  sweepIntervalMs: 1000,
+  outboxPollMs: 1000,
 };
+
+/** Configuration of a test that waits for sweeps. */
+export const quickSweeps = { sweepIntervalMs: 300 } as const;
 
 const freePasswords = {
   hash: async (password: string) => Promise.resolve(createHash('sha256').update(password).digest('hex')),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, startRelay } from '@relay/testing';
+import { until } from '../until.ts';
 import { sayer } from './app-door.ts';
 
 describe('a revocation', () => {
@@ -49,9 +50,12 @@ describe('a revocation', () => {
     });
     // Tokens carry the second of issue: a token of the same second could be older than the revocation.
     let app: Awaited<ReturnType<typeof connectApp>> | undefined;
-    while (!app) app = await connectApp(relay, { user: 'dave' }).catch(() => undefined);
-    await stillHears(app, 'dave');
-    await app.close();
+    await until('the next second', async () => {
+      app = await connectApp(relay, { user: 'dave' }).catch(() => undefined);
+      return app !== undefined;
+    });
+    await stillHears(app!, 'dave');
+    await app!.close();
   });
 
   it('reaches a socket that is still opening', async () => {

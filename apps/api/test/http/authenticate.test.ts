@@ -5,6 +5,7 @@ import { type Answer, type TestIssuer, type TestRelay, connectApp, startIssuer, 
 import { expectLimitHeaders, expectRefusal, expectSuccess } from '../answers.ts';
 import { bearer } from '../credentials.ts';
 import { type LosableDatabase, openLosableDatabase } from '../lost-database.ts';
+import { until } from '../until.ts';
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const concrete = (path: string) => path.replaceAll(/:\w+/g, 'x');
@@ -123,7 +124,10 @@ describe('while the keys of the issuer cannot be fetched', () => {
     });
     relay.issuer.setDown(false);
     let answer = await relay.call('me');
-    while (answer.status === 503) answer = await relay.call('me');
+    await until('the keys are here', async () => {
+      answer = await relay.call('me');
+      return answer.status !== 503;
+    });
     expectSuccess('me', 200, answer);
   });
 

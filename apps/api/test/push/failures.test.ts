@@ -7,6 +7,7 @@ import {
   connectDaemon,
   openPushKeys,
   startPushReceiver,
+  quickSweeps,
   startRelay,
 } from '@relay/testing';
 import { messageOf } from '../../src/push/message.ts';
@@ -21,7 +22,7 @@ let number = 0;
 beforeAll(async () => {
   receiver = await startPushReceiver();
   const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
-  relay = await startRelay({ transports: [], config });
+  relay = await startRelay({ transports: [], config: { ...config, ...quickSweeps } });
   daemon = await connectDaemon(relay);
 });
 afterAll(async () => {

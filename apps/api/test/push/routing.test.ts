@@ -11,7 +11,7 @@ describe('routing', () => {
   let receiver: PushReceiver;
   beforeAll(async () => {
     receiver = await startPushReceiver();
-    const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 100 };
+    const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
     scene = await openScene({ apis: 2, transports: [], config });
   });
   beforeEach(async () => {

@@ -11,7 +11,7 @@ describe('the screen of a phone with ntfy', () => {
   let subscriptionId: string;
   beforeAll(async () => {
     receiver = await startPushReceiver();
-    const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 100 };
+    const config = { pushSecret: ['p'.repeat(32)], pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
     scene = await openScene({ apis: 2, transports: [], config });
     const body = { kind: 'ntfy', url: receiver.url, topic: 'garden', token: 'tk_ada' } as const;
     subscriptionId = (await scene.relay.call('addSubscription', { body })).body.subscription.id;

@@ -6,7 +6,7 @@ import { itAsksForCredentials } from '../credentials.ts';
 describe('POST /api/ws-tickets', () => {
   let relay: TestRelay;
   beforeAll(async () => {
-    relay = await startRelay();
+    relay = await startRelay({ config: { offlineGraceMs: 50 } });
   });
   afterAll(() => relay.stop());
 

@@ -4,6 +4,7 @@ import { connectDaemon } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
 import { type Scene, begin, openScene, report } from '../scene.ts';
+import { until } from '../until.ts';
 
 describe('GET /api/sessions', () => {
   let scene: Scene;
@@ -192,7 +193,7 @@ describe('GET /api/sessions', () => {
     };
     let first = await page('');
     // A large report has several parts: the last session can be in a later part than the hundredth.
-    while (first.nextCursor === undefined) first = await page('');
+    await until('all are reported', async () => (first = await page('')).nextCursor !== undefined);
     expect(first.sessions).toHaveLength(100);
     const rest = await page(`?cursor=${first.nextCursor}`);
     expect(rest).toEqual({ sessions: [expect.objectContaining({ deviceId: daemon.deviceId })] });

@@ -3,6 +3,7 @@ import { type TestRelay, startRelay } from '@relay/testing';
 import request from 'supertest';
 import { expectSuccess } from '../answers.ts';
 import { type LosableDatabase, openLosableDatabase } from '../lost-database.ts';
+import { until } from '../until.ts';
 
 let relay: TestRelay;
 let database: LosableDatabase;
@@ -81,7 +82,10 @@ describe('GET /ready', () => {
     database.lose();
     // The api caches an answer for a second: ask until it fetches a new one.
     let answer = await relay.call('ready', { user: null });
-    while (answer.status === 200) answer = await relay.call('ready', { user: null });
+    await until('it asks again', async () => {
+      answer = await relay.call('ready', { user: null });
+      return answer.status !== 200;
+    });
     expect(expectSuccess('ready', 503, answer)).toEqual({
       status: 'unavailable',
       checks: { database: 'failed', backplane: 'ok' },

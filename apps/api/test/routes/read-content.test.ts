@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { transcriptLimits } from '@relay/protocol';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { untilTask } from '../until.ts';
 
 describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
   let relay: TestRelay;
@@ -12,7 +13,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
     await of.next('task_start', (frame) => frame.task_id === body.taskId);
     of.event(body.taskId, 'TASK_COMPLETE', { session_id: native, result: 'done' });
     const id = `${of.deviceId}:scripted:${native}`;
-    while ((await relay.call('readTask', { params: { id: body.taskId } })).body.state !== 'completed');
+    await untilTask(relay, body.taskId, 'completed');
     return id;
   };
   const read = (query = {}, uuid = 'item', options: { user?: string } = {}) =>

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { untilTask } from '../until.ts';
 
 describe('files of a session', () => {
   let relay: TestRelay;
@@ -14,7 +15,7 @@ describe('files of a session', () => {
     const { body } = await relay.call('createSession', { body: { deviceId: of.deviceId, message: 'hello' } });
     await of.next('task_start', (frame) => frame.task_id === body.taskId);
     of.event(body.taskId, 'TASK_COMPLETE', { session_id: native, result: 'done' });
-    while ((await relay.call('readTask', { params: { id: body.taskId } })).body.state !== 'completed');
+    await untilTask(relay, body.taskId, 'completed');
     return `${of.deviceId}:scripted:${native}`;
   };
   const change = { path: 'src/a.ts', change: 'edit', added: 2, removed: 1 };

@@ -3,6 +3,7 @@ import type { Session } from '@relay/protocol';
 import { connectApp, connectDaemon, registerDevice } from '@relay/testing';
 import { expectRefusal } from '../answers.ts';
 import { type Scene, begin, beginAndEnd, openScene, updateOf } from '../scene.ts';
+import { until } from '../until.ts';
 
 describe('GET /api/sessions with q, status and pinned', () => {
   let scene: Scene;
@@ -93,10 +94,9 @@ describe('GET /api/sessions with q, status and pinned', () => {
     };
     expect(await statuses()).toEqual(['pending']);
     // A gateway's sweep settles it; the list must not wait for that.
-    for (;;) {
-      const [session] = (await list({ q: 'late' })).filter((one) => one.id === id);
-      if (session?.status === 'failed') break;
-    }
+    await until('it is too late', async () =>
+      (await list({ q: 'late' })).some((one) => one.id === id && one.status === 'failed'),
+    );
     expect(await statuses()).toEqual(['failed']);
   });
 
@@ -123,7 +123,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       daemon.send({ type: 'report_sessions', sessions: entries });
       const { deviceId } = daemon;
       const count = async (archived: string) => (await list({ deviceId, archived, limit: 200 })).length;
-      while ((await count('false')) < entries.length);
+      await until('all are reported', async () => (await count('false')) >= entries.length);
       const call = async (action: 'archive' | 'unarchive' | 'delete', filter: object) =>
         (await scene.relay.call('changeSessions', { body: { action, filter: { deviceId, ...filter } } })).body;
       expect(await call('archive', { q: 'bulk', status: 'idle' })).toEqual({ changed: 100, more: true });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fileLimits } from '@relay/protocol';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
 import { itAsksForCredentials } from '../credentials.ts';
+import { untilTask } from '../until.ts';
 
 const octets = { 'Content-Type': 'application/octet-stream' };
 const names = ['01KKNT3B6Q4M8Z1R5T7YB3C6DE', '01KKNT3B6Q4M8Z1R5T7YB3C6DF'] as const;
@@ -160,7 +161,7 @@ describe('files of a message', () => {
     expect(start).toMatchObject({ files: [...names], images: [image] });
     daemon.event(body.taskId, 'SESSION_STARTED', { session_id: 'files' });
     const params = { id: `${daemon.deviceId}:scripted:files` };
-    while ((await relay.call('readTask', { params: { id: body.taskId } })).body.state !== 'running');
+    await untilTask(relay, body.taskId, 'running');
     await relay.call('sendMessage', { params, body: { content: 'More', files: [fileId], images: [image] } });
     await relay.call('sendMessage', { params, body: { content: 'Files', files: [...names] } });
     await relay.call('sendMessage', { params, body: { content: 'Image', images: [image] } });
@@ -181,7 +182,7 @@ describe('files of a message', () => {
     const start = await daemon.next('task_start', (frame) => frame.task_id === body.taskId);
     expect(start).not.toHaveProperty('files');
     daemon.event(body.taskId, 'SESSION_STARTED', { session_id: 'steered' });
-    while ((await relay.call('readTask', { params: { id: body.taskId } })).body.state !== 'running');
+    await untilTask(relay, body.taskId, 'running');
     const params = { id: `${daemon.deviceId}:scripted:steered` };
     await relay.call('sendMessage', { params, body: { content: 'Now', deliver: 'now', files: [fileId] } });
     expect(await daemon.next('task_steer')).toMatchObject({ into: body.taskId, files: [fileId] });
@@ -191,9 +192,8 @@ describe('files of a message', () => {
     const { body } = await create();
     await daemon.next('task_start', (frame) => frame.task_id === body.taskId);
     daemon.event(body.taskId, 'ERROR', { error: 'gone', code: 'FILE_MISSING' });
-    const task = async () => (await relay.call('readTask', { params: { id: body.taskId } })).body;
-    while ((await task()).state !== 'failed');
-    expect((await task()).error).toMatchObject({ code: 'FILE_MISSING' });
+    const task = await untilTask(relay, body.taskId, 'failed');
+    expect(task.error).toMatchObject({ code: 'FILE_MISSING' });
   });
 
   it('count for an Idempotency-Key, and cannot wait for a time', async () => {
@@ -216,9 +216,7 @@ describe('files of a message', () => {
     await own.close();
     const { body } = await create({ deviceId: own.deviceId });
     const back = await connectDaemon(relay, { registration: own.registration, capabilities: ['transcript'] });
-    const task = async () => (await relay.call('readTask', { params: { id: body.taskId } })).body;
-    while (['queued', 'sent'].includes((await task()).state));
-    expect(await task()).toMatchObject({ state: 'failed', error: { code: 'NOT_SUPPORTED_BY_DEVICE' } });
+    expect(await untilTask(relay, body.taskId, 'failed')).toMatchObject({ error: { code: 'NOT_SUPPORTED_BY_DEVICE' } });
     expect(back.inbox.count('task_start')).toBe(0);
   });
 });
@@ -234,7 +232,7 @@ describe('the download of a file of an agent', () => {
     const { body } = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'hello' } });
     await daemon.next('task_start');
     daemon.event(body.taskId, 'TASK_COMPLETE', { session_id: 'kept', result: 'done' });
-    while ((await relay.call('readTask', { params: { id: body.taskId } })).body.state !== 'completed');
+    await untilTask(relay, body.taskId, 'completed');
     id = `${daemon.deviceId}:scripted:kept`;
   });
   afterAll(() => relay.stop());

@@ -8,7 +8,7 @@ import { type RelayStage, openRelayStage } from './relay-stage.ts';
 import { type Fault, foldersOf } from './stage.ts';
 import { type Step, storyOf } from './story.ts';
 
-const count = Number(process.env.RELAY_STORIES ?? 10);
+const count = Number(process.env.RELAY_STORIES ?? 5);
 const first = Number(process.env.STORY_SEED ?? 1);
 const folders: ReturnType<typeof foldersOf>[] = [];
 const stages: RelayStage[] = [];

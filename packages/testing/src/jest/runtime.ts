@@ -5,7 +5,7 @@
  * state (ARCHITECTURE.md, rule 7); the environment restores the state of the process (environment.ts). Reasons: ADR 72.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { createRequire, register } from 'node:module';
+import { createRequire, register, syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +21,8 @@ export const __esModule = true;
 const load = createRequire(import.meta.url);
 /** Address or path of a transformed file → path of its source map. */
 const sourceMaps = new Map<string, string>();
+/** Every AsyncLocalStorage that jest-circus and libraries created in this worker. */
+const storages = new Set<WeakRef<AsyncLocalStorage<unknown>>>();
 /** The keys that hold a file's tests and handlers in jest-circus. */
 const statesOfJest = new Set(['JEST_STATE_SYMBOL', 'EVENT_HANDLERS']);
 let areHooksRegistered = false;
@@ -37,12 +39,12 @@ function registerHooks(): void {
     port: port2,
   };
   register('./hooks.js', import.meta.url, { data, transferList: [port2] });
+  recordStorages();
 }
 
 /** The methods that jest-runner 30 and jest-circus 30 call. */
 export default class NativeRuntime {
   readonly #environment: NativeEnvironment;
-  readonly #storages: AsyncLocalStorage<unknown>[] = [];
 
   constructor(_config: unknown, environment: NativeEnvironment) {
     this.#environment = environment;
@@ -58,9 +60,7 @@ export default class NativeRuntime {
     delete load.cache[file];
     for (const key of Object.getOwnPropertySymbols(globalThis))
       if (statesOfJest.has(key.description ?? '')) Reflect.deleteProperty(globalThis, key);
-    const { result, storages } = recordStorages(() => load(file) as unknown);
-    this.#storages.push(...storages);
-    return result;
+    return load(file);
   }
 
   unstable_shouldLoadAsEsm(): boolean {
@@ -84,27 +84,25 @@ export default class NativeRuntime {
   getAllCoverageInfoCopy(): undefined {}
 
   teardown(): void {
-    for (const storage of this.#storages) storage.disable();
+    for (const reference of storages) {
+      const storage = reference.deref();
+      if (storage) storage.disable();
+      else storages.delete(reference);
+    }
   }
 }
 
 /**
- * Calls `body`, and returns the AsyncLocalStorage objects that `body` created. jest-circus creates one for each test file, and Node 20
- * visits every enabled one for each promise: after a hundred files a worker would spend a fifth of its time there.
+ * Adds each AsyncLocalStorage that is created from now on to `storages`. jest-circus creates one for each test file, and Node 20 visits every
+ * enabled one for each promise: after a hundred files a worker would spend a fifth of its time there. A use enables it again.
  */
-function recordStorages<T>(body: () => T): { result: T; storages: AsyncLocalStorage<unknown>[] } {
+function recordStorages(): void {
   const hooks = load('node:async_hooks') as { AsyncLocalStorage: new () => AsyncLocalStorage<unknown> };
-  const Original = hooks.AsyncLocalStorage;
-  const storages: AsyncLocalStorage<unknown>[] = [];
-  hooks.AsyncLocalStorage = class extends Original {
+  hooks.AsyncLocalStorage = class extends hooks.AsyncLocalStorage {
     constructor() {
       super();
-      storages.push(this);
+      storages.add(new WeakRef(this));
     }
   };
-  try {
-    return { result: body(), storages };
-  } finally {
-    hooks.AsyncLocalStorage = Original;
-  }
+  syncBuiltinESMExports();
 }
