@@ -71,7 +71,7 @@ describeWith('chromium', 'the controls of the composer', () => {
         change?: { id: string; value: string | null };
       };
       const { type, request_id, session_id, change } = frame;
-      // Without an answer, the relay delays the page for 10 s.
+      // The relay delays the page for 10 s if the daemon does not answer.
       if (type === 'get_messages') to.send({ type: 'messages', request_id, session_id, messages: [], has_more: false });
       if (type !== 'settings_request' && type !== 'agent_settings_request') return;
       const reply = { type: type.replace('request', 'response'), request_id, ...(session_id ? { session_id } : {}) };

@@ -63,7 +63,7 @@ describeWith('chromium', 'a conversation', () => {
 
   /**
    * Answers every request for the history of this session, because a page reads it again when its socket opens late.
-   * Returns a function that stops that. Without an answer, the relay delays the page for 10 s.
+   * Returns a function that stops that. The relay delays the page for 10 s if the daemon does not answer.
    */
   const serveHistory = (nativeId: string, pageFor: (request: Frame) => object = () => ({})) => {
     const answer = (data: Buffer) => {

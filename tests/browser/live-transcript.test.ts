@@ -219,7 +219,7 @@ describeWith('chromium', 'a live transcript', () => {
       .locator('.now-line .num')
       .filter({ hasText: /0:(?:0[4-9]|[1-5]\d)/ })
       .waitFor();
-    // By the clock of the live page, because the start of the task precedes the end of these steps by seconds.
+    // Uses the clock of the live page, because the task starts seconds before these steps complete.
     const beganAt = Date.now() - (await shown(person.page)) * 1000;
     await person.page.reload();
     await person.page.locator('.now-line .num').waitFor();
@@ -234,7 +234,7 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
-  /** The response can come later than the chip. Until then Enter does nothing. */
+  /** The response can come later than the chip, and Enter does nothing until then. */
   const isSent = () => person.page.locator('.dock textarea:invalid').waitFor();
 
   it('keeps a message during a turn as a chip: it can be edited and removed, and survives a stop', async () => {

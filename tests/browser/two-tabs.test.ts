@@ -26,7 +26,7 @@ describeWith('chromium', 'a draft in two tabs', () => {
     person = await newPerson(browser, relay.url);
     await person.createAccount(relay.setupLink, 'ada@example.com');
     daemon = await connectDaemon(relay.relay, { registration: await registeredDevice(person) });
-    // Without an answer, the relay delays each load of the session for 10 s.
+    // The relay delays each load of the session for 10 s if the daemon does not answer.
     daemon.socket.on('message', (data: Buffer) => {
       const { type, request_id } = JSON.parse(data.toString('utf8')) as Frame;
       if (type === 'get_messages') daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
