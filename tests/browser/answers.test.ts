@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
@@ -39,6 +40,7 @@ describeWith('chromium', 'answers on a notification', () => {
     desk = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
     await desk.goto('/sign-in');
     await desk.signIn('ada@example.com');
+    await desk.heading('Sessions');
   });
   afterAll(async () => {
     await browser?.close();
@@ -48,12 +50,7 @@ describeWith('chromium', 'answers on a notification', () => {
   });
   afterEach(() => expect([phone.complaints, desk.complaints]).toEqual([[], []]));
 
-  const until = async (isSo: () => boolean | Promise<boolean>) => {
-    for (let n = 0; !(await isSo()); n += 1) {
-      if (n > 300) throw new Error('it never came');
-      await desk.page.waitForTimeout(50);
-    }
-  };
+  const until = async (isSo: () => boolean | Promise<boolean>) => expect(await eventually(isSo, Boolean)).toBe(true);
   /** The agent asks, and its notification appears on the phone without an open page. */
   const ask = async (taskId: string, uuid: string, title: string) => {
     const question = {

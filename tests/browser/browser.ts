@@ -7,6 +7,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   type Registration,
@@ -192,7 +193,11 @@ export class Person {
     await this.page.getByLabel('Your name').fill(name);
     await this.page.getByLabel('Email').fill(email);
     await this.page.getByLabel('Password', { exact: true }).fill(password);
-    await this.page.getByRole('button', { name: 'Create account' }).click();
+    await Promise.all([
+      // The heading can come before the first request with a token, which `bearer` needs.
+      this.page.waitForRequest((request) => request.headers()['authorization']?.startsWith('Bearer ') === true),
+      this.click('Create account'),
+    ]);
     await this.heading(/^Connect (a|your first) machine/);
   }
 
@@ -226,16 +231,39 @@ export class Person {
   }
 }
 
-/** Answers the next request to this path as if the sign-in were 15 minutes old. */
-export const oldSignIn = (page: Page, path: RegExp, method = 'POST'): Promise<unknown> =>
-  page.route(
-    path,
-    (route) =>
-      route.request().method() === method
-        ? route.fulfill({ status: 403, json: { code: 'SIGN_IN_NOT_RECENT', error: 'Sign in again.', status: 403 } })
-        : route.continue(),
-    { times: 1 },
-  );
+/** Answers the next request with this method to this path as if the sign-in were 15 minutes old. */
+export function oldSignIn(page: Page, path: RegExp, method = 'POST'): Promise<unknown> {
+  let isAnswered = false;
+  return page.route(path, (route) => {
+    // The page can read the same path in between, which does not count.
+    if (isAnswered || route.request().method() !== method) return route.fallback();
+    isAnswered = true;
+    return route.fulfill({ status: 403, json: { code: 'SIGN_IN_NOT_RECENT', error: 'Sign in again.', status: 403 } });
+  });
+}
+
+/**
+ * Reads a value until it passes, at most for the patience of pages. Returns the newest value, so that an expectation
+ * shows it. Repeats a read that fails, because a navigation interrupts reads. Throws the error of the last read. The
+ * policy of the pages refuses `page.waitForFunction` with a text, from its second evaluation on.
+ */
+export async function eventually<T>(
+  read: () => Promise<T> | T,
+  passes: (value: T) => boolean,
+  pauseMs = 50,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const isLast = performance.now() > deadline;
+    try {
+      const value = await read();
+      if (isLast || passes(value)) return value;
+    } catch (error) {
+      if (isLast) throw error;
+    }
+    await delay(pauseMs);
+  }
+}
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -20,6 +20,8 @@ const path = 'src/limits.ts';
 const change = { path, change: 'edit', added: 3000, removed: 0 };
 const list = { scope: 'uncommitted', scopes: ['uncommitted', 'edits'], branch: 'main', files: [change], count: 1 };
 const lineCount = 3000;
+/** The list shows this time unchanged, because a minute that passes would cause a layout. */
+const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
 const long = (first: number) => [
   {
     ...{ old: 1, new: 1 },
@@ -57,7 +59,7 @@ describeWith('chromium', 'the page of changes', () => {
     });
     daemon.send({
       type: 'report_sessions',
-      sessions: [{ session_id: 'limit', title: 'Limits', project: '/home/ada/garden-api', last_message: 'Done', last_activity: new Date().toISOString(), is_active: false, message_count: 2 }], // prettier-ignore
+      sessions: [{ session_id: 'limit', title: 'Limits', project: '/home/ada/garden-api', last_message: 'Done', last_activity: dayAgo, is_active: false, message_count: 2 }], // prettier-ignore
     });
     const diffs = [{ path: 'src/reported.ts', change: 'edit', added: 1, removed: 0, hunks: [{ old: 1, new: 1, lines: ['+reported'] }] }]; // prettier-ignore
     daemon.keep('limit', [

@@ -9,11 +9,13 @@ import {
   type BrowserRelay,
   type Person,
   axeFindings,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
   registeredDevice,
   startBrowserRelay,
+  untilKept,
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
@@ -142,6 +144,7 @@ describeWith('chromium', 'the page of changes', () => {
     }
     await page.getByText('2 comments').waitFor();
     await looked('changes-diff');
+    await untilKept(page, 'relay', 'drafts', 'guests should be limited too');
     await page.reload();
     await page.getByText('2 comments').waitFor();
     await page.getByRole('button', { name: /route\.ts/ }).click();
@@ -189,7 +192,8 @@ describeWith('chromium', 'the page of changes', () => {
   const messageOf = (text: string) =>
     `Comments on your changes:\n\nsrc/invites/route.ts, line 13 (new):\n> router.post('/invites', signedIn, limit, create);\n${text}`;
   const backToChanges = async () => {
-    await person.page.locator('.log').waitFor();
+    // A later frame of the session would read the comparison again, and fold its unchanged lines.
+    await person.page.locator('main[data-status="idle"]').waitFor();
     await person.page.getByRole('link', { name: /^Changes to/ }).click();
     await person.page.getByRole('button', { name: /route\.ts/ }).waitFor();
   };
@@ -296,7 +300,7 @@ describeWith('chromium', 'the page of changes', () => {
           globalThis as unknown as { navigator: { clipboard: { readText(): Promise<string> } } }
         ).navigator.clipboard.readText(),
       );
-    while ((await copied()) !== patch);
+    expect(await eventually(copied, (text) => text === patch)).toBe(patch);
     await page.keyboard.press('Escape');
   });
 

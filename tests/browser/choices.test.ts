@@ -9,6 +9,7 @@ import type { Browser, CDPSession } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
@@ -126,9 +127,12 @@ describeWith('chromium', 'choices of a person', () => {
     await page.getByRole('option', { name: 'code', exact: true }).tap();
     await page.getByRole('option', { name: 'storefront' }).waitFor();
     const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
-    const list = await box('.pops');
-    expect(list.y + list.height).toBeLessThan((await box('.tabs')).y);
-    expect(list.y + list.height).toBeLessThan((await box('.folder-field > .hint')).y);
+    // The page scrolls the list into view after it has drawn it.
+    const end = async () => {
+      const list = await box('.pops');
+      return list.y + list.height - Math.min((await box('.tabs')).y, (await box('.folder-field > .hint')).y);
+    };
+    expect(await eventually(end, (px) => px < 0)).toBeLessThan(0);
     await page.getByRole('combobox').press('Tab');
     expect(await page.locator('.pops').count()).toBe(0);
     await page.getByRole('combobox').tap();
@@ -181,6 +185,8 @@ describeWith('chromium', 'choices of a person', () => {
       await page.getByLabel('Message', { exact: true }).fill(words);
       await page.getByLabel('Message', { exact: true }).press('Enter');
       await chips.filter({ hasText: words }).waitFor();
+      // The response can come later than the chip, and Enter does nothing until then.
+      await page.locator('.dock textarea:invalid').waitFor();
     }
     const order = async () => (await chips.allInnerTexts()).map((text) => text.trim());
     const moved = (place: number) => page.getByText(`Moved to place ${place} of 3`).waitFor({ state: 'attached' });

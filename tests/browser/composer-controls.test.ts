@@ -71,6 +71,8 @@ describeWith('chromium', 'the controls of the composer', () => {
         change?: { id: string; value: string | null };
       };
       const { type, request_id, session_id, change } = frame;
+      // The relay delays the page for 10 s if the daemon does not answer.
+      if (type === 'get_messages') to.send({ type: 'messages', request_id, session_id, messages: [], has_more: false });
       if (type !== 'settings_request' && type !== 'agent_settings_request') return;
       const reply = { type: type.replace('request', 'response'), request_id, ...(session_id ? { session_id } : {}) };
       if (change) changes.push({ ...change, ...(frame.keep ? { keep: true } : {}) });
@@ -123,7 +125,9 @@ describeWith('chromium', 'the controls of the composer', () => {
       settings: [{ id: 'mode', value: 'bypassPermissions' }],
       dangerous: true,
     });
-    await page.getByRole('button', { name: /^Delete the schedule/ }).click();
+    const deletion = page.getByRole('button', { name: /^Delete the schedule/ });
+    await deletion.click();
+    await deletion.waitFor({ state: 'detached' });
     expect(changes).toEqual([]);
   });
 
@@ -135,8 +139,9 @@ describeWith('chromium', 'the controls of the composer', () => {
     serve(old);
     const session = { session_id: 'old', last_message: 'Hello', is_active: false, message_count: 1 };
     old.send({ type: 'report_sessions', sessions: [{ ...session, last_activity: new Date().toISOString() }] });
-    const id = `${old.deviceId}:${old.registration.agentType}:old`;
-    await person.goto(`/sessions/${encodeURIComponent(id)}`);
+    // The list shows the session as soon as the relay has it.
+    await person.goto('/sessions');
+    await person.page.getByRole('link', { name: /Hello/ }).click();
     await person.page.getByRole('button', { name: 'More', exact: true }).click();
     await person.page.getByRole('button', { name: 'Permissions and model' }).click();
     const changed = person.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
@@ -233,8 +238,8 @@ describeWith('chromium', 'the controls of the composer', () => {
     await person.page.getByLabel('Message').fill('Water the garden');
     await person.page.getByRole('button', { name: 'Send' }).click();
     const task = await daemon.next('task_resume', ({ message }) => message === 'Water the garden');
-    daemon.event(String(task.task_id), 'TASK_COMPLETE', { session_id: String(task.session_id), result: 'Done.' });
-    await person.page.getByText('Done.').last().waitFor();
+    daemon.event(String(task.task_id), 'TASK_COMPLETE', { session_id: String(task.session_id), result: 'Watered.' });
+    await person.page.locator('.log').getByText('Watered.').waitFor();
     expect(await question.count()).toBe(0);
     // Back to the mode before it.
     await person.click('Ask again');

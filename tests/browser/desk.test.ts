@@ -130,6 +130,8 @@ describeWith('chromium', 'a session that is open in a terminal', () => {
       hold(null);
       daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: `Tested after ${desk}.` });
       await person.text(`Tested after ${desk}.`);
+      // The response can come later than the frames, and empties the field.
+      await person.page.locator('.dock textarea:invalid').waitFor();
     }
   });
 

@@ -196,6 +196,8 @@ describeWith('chromium', 'devices', () => {
       await person.goto('/devices/new');
       await person.text(`curl -fsSL ${relay.url}/install.sh | sh`);
       await person.text('Waiting for your machine.');
+      // A machine that is online in the first list of the page is not new.
+      await person.page.getByText(/^\d+ of \d+ online$/).waitFor({ state: 'attached' });
       const daemon = await connectDaemon(relay.relay, { registration });
       await person.heading('New session');
       await person.text('Workshop is online.');

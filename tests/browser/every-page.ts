@@ -5,6 +5,7 @@ import {
   type BrowserRelay,
   type Person,
   askForCode,
+  eventually,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -39,10 +40,8 @@ export async function startEveryPage(): Promise<EveryPage> {
   const registration = await registeredDevice(person);
   const { deviceId } = registration;
   const daemon = await connectTranscriptDaemon(relay.relay, registration);
-  await send('POST', `${relay.url}/api/sessions`, {
-    headers: { Authorization: person.bearer },
-    body: { deviceId, message: 'Plan a trip' },
-  });
+  const headers = { Authorization: person.bearer };
+  await send('POST', `${relay.url}/api/sessions`, { headers, body: { deviceId, message: 'Plan a trip' } });
   const task = await daemon.next('task_start');
   const taskId = task.task_id as string;
   daemon.send({ type: 'status', running_tasks: [taskId] });
@@ -72,6 +71,8 @@ export async function startEveryPage(): Promise<EveryPage> {
   daemon.send({ type: 'status', running_tasks: [] });
   const { userCode } = await askForCode(relay.url, 'attic.lan', 'Attic');
   const sessionPath = `/sessions/${encodeURIComponent(`${deviceId}:scripted:native`)}`;
+  const stored = async () => (await send('GET', `${relay.url}/api${sessionPath}`, { headers })).status;
+  await eventually(stored, (status) => status === 200);
   await person.goto(sessionPath);
   await person.page.locator('.q').waitFor();
   const storageState = await person.context.storageState();

@@ -10,6 +10,7 @@ import {
   type BrowserRelay,
   type Person,
   axeFindings,
+  eventually,
   launchBrowser,
   newPerson,
   phone,
@@ -109,8 +110,8 @@ describeWith('chromium', 'files', () => {
     writeFileSync(join(folder, 'large.csv'), '');
     truncateSync(join(folder, 'large.csv'), 25 * 1024 * 1024 + 1);
     await person.page.locator('input[type=file]').setInputFiles(join(folder, 'large.csv'));
-    rmSync(folder, { recursive: true });
     await person.page.getByText('large.csv is 26.2 MB. Files can be 25 MB.').waitFor();
+    rmSync(folder, { recursive: true });
     expect(await chips().count()).toBe(0);
   });
 
@@ -210,13 +211,17 @@ describeWith('chromium', 'files', () => {
     held = [];
     await choose({ name: 'may.csv', bytes: 12 });
     await message.fill('And May');
-    while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(
+      () => held?.length ?? 0,
+      (count) => count > 0,
+    );
     await daemon.drop();
     held = undefined;
     await chips().getByText('waits for').waitFor();
     await person.page.getByText('This device keeps the file until then.').waitFor();
     await person.page.reload();
     await chips().getByText('may.csv').waitFor();
+    await person.page.locator('.dock textarea', { hasText: 'And May' }).waitFor();
     daemon = answers(await connectDaemon(relay.relay, { registration, headers }));
     await message.press('Enter');
     const task = await daemon.next('task_resume');

@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   launchBrowser,
   newPerson,
   phone,
@@ -60,8 +61,11 @@ describeWith('chromium', 'images', () => {
   it('are shown with their names, and can be removed', async () => {
     await choose('first.png', 'second.png');
     await person.page.getByRole('img', { name: 'second.png' }).waitFor();
-    const widths = "[...document.querySelectorAll('.images img')].map((image) => image.naturalWidth)";
-    expect(await person.page.evaluate<number[]>(widths)).toEqual([1, 1]);
+    const widths = () =>
+      person.page.evaluate<number[]>(
+        `[...document.querySelectorAll('.images img')].map((image) => image.naturalWidth)`,
+      );
+    expect(await eventually(widths, (px) => px.every((one) => one > 0))).toEqual([1, 1]);
     expect(await axeFindings(person)).toEqual([]);
     await person.picture('images-attached');
     await person.page.getByRole('button', { name: 'Remove first.png' }).press('Enter');
@@ -136,6 +140,8 @@ describeWith('chromium', 'images', () => {
     expect(task).not.toHaveProperty('images');
     daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'seen', result: 'Nothing to see.' });
     await person.text('Nothing to see.');
+    // The response can come later than the frames, and Enter does nothing until then.
+    await person.page.locator('.dock textarea:invalid').waitFor();
   });
 
   it('can be pasted into a conversation, and disappear from the composer after sending', async () => {

@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
@@ -59,11 +60,13 @@ describeWith('chromium', 'the inbox', () => {
     daemon.event(taskId, type, { ...fields });
     daemon.send({ type: 'status', running_tasks: [] });
   };
-  /** Polls from here, because the policy of the page forbids repeated evaluation of a text there. */
-  const titleIs = async (title: string) => {
-    for (let n = 0; (await person.page.title()) !== title && n < 300; n += 1) await person.page.waitForTimeout(50);
-    expect(await person.page.title()).toBe(title);
-  };
+  const titleIs = async (title: string) =>
+    expect(
+      await eventually(
+        () => person.page.title(),
+        (now) => now === title,
+      ),
+    ).toBe(title);
   const waiting = () => person.page.locator('.inbox');
 
   it('is the start page, to answer questions, dismiss failures and snooze others; the title counts', async () => {
@@ -114,10 +117,12 @@ describeWith('chromium', 'the inbox', () => {
     await titleIs('Relay');
 
     // A focused page counts as having seen the end of the turn.
+    const seen = person.page.waitForResponse(/\/api\/inbox\/[^/]+\/ack$/);
     await waiting()
       .getByRole('link', { name: /Upgrade to Node 24/ })
       .click();
     await person.heading('Upgrade to Node 24');
+    await seen;
     await person.goto('/sessions');
     await person.text('Pick a session, or start one');
   });
@@ -170,8 +175,7 @@ describeWith('chromium', 'the inbox', () => {
     `);
     const badgeIs = async (badge: string) => {
       const read = () => other.page.evaluate<string | null>(`localStorage.getItem('test.badge')`);
-      for (let n = 0; (await read()) !== badge && n < 200; n += 1) await other.page.waitForTimeout(50);
-      expect(await read()).toBe(badge);
+      expect(await eventually(read, (now) => now === badge)).toBe(badge);
     };
     await other.goto('/sign-in');
     await other.page.evaluate(`localStorage.setItem('test.badge', '3')`);

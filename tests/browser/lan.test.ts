@@ -20,7 +20,7 @@ import {
 } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
-import { type Person, launchChromium, newPerson, phone, pictures, registeredDevice } from './browser.ts';
+import { type Person, eventually, launchChromium, newPerson, phone, pictures, registeredDevice } from './browser.ts';
 import { connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
 const run = promisify(execFile);
@@ -64,8 +64,9 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     await expect(stranger.goto('/')).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
     await stranger.context.close();
 
-    await setupLinkOf(relay);
-    const [, printed = ''] = /certificate once: (\S+) has it/.exec(relay.output()) ?? [];
+    // The relay prints this line after its address.
+    const address = () => /certificate once: (\S+) has it/.exec(relay.output())?.[1] ?? '';
+    const printed = await eventually(address, (found) => found !== '');
     expect(printed).toBe(trustUrl);
     const learner = await newPerson(browser, url, { viewport: phone });
     await learner.goto(printed);

@@ -71,6 +71,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await person.page.keyboard.press('Control+Shift+L');
     await dialog.getByRole('button', { name: /^Tomorrow/ }).click();
     await chips().getByText('Then sum up').waitFor();
+    await dialog.waitFor({ state: 'detached' });
 
     // A custom time: the form of the dialog submits only itself.
     await field().fill('At last report');
@@ -169,7 +170,9 @@ describeWith('chromium', 'a message for a later time', () => {
     };
     reach(String(task_id));
     const card = page.getByRole('region', { name: /^Continue at/ });
-    await card.getByRole('switch', { name: /^Always continue by itself/ }).click();
+    const always = { name: /^Always continue by itself/ };
+    await card.getByRole('switch', always).click();
+    await card.getByRole('switch', { ...always, checked: true }).waitFor();
     const row = page.getByRole('link', { name: /Move the accounts/ });
     await row.getByText(/^Limit reached\. Resets at/).waitFor();
     await card.getByRole('textbox', { name: 'Message' }).waitFor();

@@ -11,6 +11,7 @@ import type { Browser, Page } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -189,13 +190,15 @@ describeWith('chromium', 'the log', () => {
   /** The position of a row once it no longer moves; a busy machine draws late. */
   const atRest = async (key: string) => {
     let before = await topOf(key);
-    for (let still = 0, n = 0; still < 3 && n < 200; n += 1) {
+    let still = 0;
+    const move = async () => {
       await frames(2);
       const now = await topOf(key);
       still = now === before ? still + 1 : 0;
       before = now;
-    }
-    return before;
+      return now;
+    };
+    return eventually(move, () => still === 3, 0);
   };
 
   it('loads older items ahead, without a click and without moving the visible text', async () => {
@@ -231,7 +234,8 @@ describeWith('chromium', 'the log', () => {
     await person.page.goBack();
     await opened();
     await frames(20);
-    expect(Math.abs(((await topOf(place.key)) ?? -9999) - place.top)).toBeLessThanOrEqual(2);
+    const away = async () => Math.abs(((await topOf(place.key)) ?? -9999) - place.top);
+    expect(await eventually(away, (px) => px <= 2)).toBeLessThanOrEqual(2);
   });
 
   it('shows every part, without a fault that axe finds, at every size, light and dark', async () => {
@@ -269,7 +273,8 @@ describeWith('chromium', 'the log', () => {
     await text('Copied');
     expect(await copied()).toBe('// queue.ts:88\njob.ack();\nawait store.put(job.id, result);');
     await person.page.locator('.term').first().getByRole('button', { name: 'Copy' }).click();
-    expect(await copied()).toContain("error TS2345: Argument of type 'Buffer' is not assignable.");
-    expect(await copied()).not.toContain('\u001b');
+    const plain = await eventually(copied, (now) => now.includes('error TS2345'));
+    expect(plain).toContain("error TS2345: Argument of type 'Buffer' is not assignable.");
+    expect(plain).not.toContain('\u001b');
   });
 });

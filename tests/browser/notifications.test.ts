@@ -18,6 +18,7 @@ import type { Browser, CDPSession } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
@@ -145,19 +146,25 @@ describeWith('chromium', 'notifications', () => {
     await person.page.goto('about:blank');
 
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'May I pull the weeds?' });
-    for (let n = 0; receiver.at('/push').length === 0 && n < 300; n += 1)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    const text = keys.read(receiver.at('/push')[0]!.body) as { notification: { title: string; navigate: string } };
+    const [push] = await eventually(
+      () => receiver.at('/push'),
+      (all) => all.length > 0,
+    );
+    const text = keys.read(push!.body) as { notification: { title: string; navigate: string } };
     expect(text.notification.title).toBe('An agent needs you');
 
     await worker.send('ServiceWorker.deliverPushMessage', {
       ...{ origin: relay.url, registrationId, data: JSON.stringify(text) },
     });
     await person.goto('/sessions');
-    const [shown] = await person.page.evaluate<{ title: string; body: string; data: object }[]>(`
-      navigator.serviceWorker.ready
-        .then((ready) => ready.getNotifications())
-        .then((all) => all.map(({ title, body, data }) => ({ title, body, data })))`);
+    // From here on, the page receives taps.
+    await person.heading('Sessions');
+    const notifications = () =>
+      person.page.evaluate<{ title: string; body: string; data: object }[]>(`
+        navigator.serviceWorker.ready
+          .then((ready) => ready.getNotifications())
+          .then((all) => all.map(({ title, body, data }) => ({ title, body, data })))`);
+    const [shown] = await eventually(notifications, (all) => all.length > 0);
     expect(shown).toMatchObject({
       title: 'An agent needs you',
       data: { cause: 'needs_you', navigate: text.notification.navigate },
@@ -197,9 +204,7 @@ describeWith('chromium', 'notifications', () => {
     await show('An agent needs you', `${daemon.deviceId}:scripted:garden`);
     await show('An agent needed you', 'another');
     await person.goto('/devices');
-    for (let n = 0; (await names()).includes('An agent needed you') && n < 200; n += 1)
-      await person.page.waitForTimeout(50);
-    expect(await names()).toEqual(['An agent needs you']);
+    expect(await eventually(names, (all) => all.length === 1)).toEqual(['An agent needs you']);
   });
 
   it('are offered after the first answer, and never again after a No', async () => {
@@ -275,12 +280,14 @@ describeWith('chromium', 'notifications', () => {
       return (body as { subscriptions?: Address[] }).subscriptions ?? [];
     };
     const another = async (before: Address): Promise<Address> => {
-      for (let n = 0; n < 200; n += 1) {
-        const [one, ...others] = await addresses();
-        if (one && others.length === 0 && one.id !== before.id) return one;
-        await person.page.waitForTimeout(50);
-      }
-      throw new Error('this browser has no other address');
+      const isOther = (all: Address[]) => all.length === 1 && all[0]!.id !== before.id;
+      const all = await eventually(addresses, isOther);
+      const [one] = all;
+      if (!one || !isOther(all)) throw new Error('this browser has no other address');
+      // The page stores the id after the answer; a page that leaves before has no address to renew.
+      const stored = () => person.page.evaluate<string | null>(`localStorage.getItem('relay.push')`);
+      expect(await eventually(stored, (id) => id === one.id)).toBe(one.id);
+      return one;
     };
     const [first] = await addresses();
     const headers = { Authorization: person.bearer };
@@ -291,8 +298,6 @@ describeWith('chromium', 'notifications', () => {
     await person.click('Change password');
     const second = await another(first!);
     expect(second).toMatchObject({ delaySeconds: 300 });
-    // The page stores the id after the answer; a page that leaves before has no address to renew.
-    await person.page.waitForFunction(`localStorage.getItem('relay.push') === '${second.id}'`);
     await person.page.evaluate(`localStorage.setItem('test.moved', '/elsewhere')`);
     await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`);
     expect(await another(second)).toMatchObject({ delaySeconds: 300 });
@@ -314,7 +319,6 @@ describeWith('chromium', 'notifications', () => {
     await person.click('Sign out');
     await person.heading('Sign in');
     const left = async () => person.page.evaluate<string | null>(`localStorage.getItem('test.subscription')`);
-    for (let n = 0; (await left()) !== null && n < 100; n += 1) await person.page.waitForTimeout(50);
-    expect(await left()).toBeNull();
+    expect(await eventually(left, (kept) => kept === null)).toBeNull();
   });
 });

@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
@@ -136,7 +137,7 @@ describeWith('chromium', 'the pages without a network', () => {
     ]);
     await person.page.getByText(/As of \d/).waitFor({ state: 'detached' });
     await person.text('The tulips have water.');
-    expect(await person.page.locator('.bar .dot.off').count()).toBe(0);
+    await person.page.locator('.bar .dot.off').waitFor({ state: 'detached' });
   });
 
   it('load older messages again once the machine is online', async () => {
@@ -180,11 +181,12 @@ describeWith('chromium', 'the pages without a network', () => {
     lines.push({ ...lines[69]!, uuid: 'm71', content: 'Line 71.' });
     old = await connect();
     await person.text('Line 71.');
-    for (let n = 0; n < 100 && !(await person.page.getByText('Line 1.', { exact: true }).isVisible()); n += 1) {
+    const first = person.page.getByText('Line 1.', { exact: true });
+    const isAtTop = async () => {
       await person.page.evaluate(`document.querySelector('.conv .log').scrollTop = 0`);
-      await person.page.waitForTimeout(50);
-    }
-    await person.text('Line 1.');
+      return first.isVisible();
+    };
+    expect(await eventually(isAtTop, Boolean)).toBe(true);
     await old.drop();
   });
 
@@ -231,7 +233,6 @@ describeWith('chromium', 'the pages without a network', () => {
     expect(await kept()).toContain('relay-last');
     await person.click('Sign out');
     await person.heading('Sign in');
-    for (let n = 0; (await kept()).includes('relay-last') && n < 100; n += 1) await person.page.waitForTimeout(50);
-    expect(await kept()).not.toContain('relay-last');
+    expect(await eventually(kept, (names) => !names.includes('relay-last'))).not.toContain('relay-last');
   });
 });

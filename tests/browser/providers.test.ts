@@ -92,6 +92,12 @@ describeWith('chromium', 'an external account', () => {
     expect(person.page.url()).toBe(asked.link);
   });
 
+  /** The page that asks for it shows the same texts as the page after it. */
+  const confirmAgain = async (owner: Person) => {
+    await owner.click('Continue with Example Corp');
+    await owner.page.getByRole('button', { name: 'Continue with Example Corp' }).waitFor({ state: 'detached' });
+  };
+
   it('S18: is confirmed again after an old sign-in, and returns a person to the machine and to the program', async () => {
     corp.visitor = 'alice';
     const asked = await askForCode(relay.url, 'cellar.lan', 'Cellar');
@@ -101,7 +107,7 @@ describeWith('chromium', 'an external account', () => {
     await owner.text('cellar.lan');
     await oldSignIn(owner.page, /\/approve$/);
     await owner.click('Approve');
-    await owner.click('Continue with Example Corp');
+    await confirmAgain(owner);
     await owner.text('cellar.lan');
     expect(owner.page.url()).toBe(asked.link);
     await owner.page.getByLabel('Your password', { exact: true }).waitFor({ state: 'detached' });
@@ -121,7 +127,7 @@ describeWith('chromium', 'an external account', () => {
     await owner.heading('Allow access?');
     await oldSignIn(owner.page, /\/oauth2\/consent$/);
     await owner.click('Allow');
-    await owner.click('Continue with Example Corp');
+    await confirmAgain(owner);
     await owner.page.getByLabel('Your password', { exact: true }).waitFor({ state: 'detached' });
     await owner.heading('Allow access?');
     await owner.text('Command line');

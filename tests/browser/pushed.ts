@@ -64,8 +64,8 @@ export async function pushedBrowser(person: Person, receiver: PushReceiver, path
   });
   await session.send('ServiceWorker.enable');
   const inWorker = async <T>(script: string): Promise<T> => {
-    const [worker] = context.serviceWorkers();
-    if (!worker) throw new Error('no worker runs');
+    // The browser starts the worker for a push, and reports it a moment later.
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
     return worker.evaluate<T>(script);
   };
   return {

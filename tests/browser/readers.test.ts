@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -119,7 +120,13 @@ describeWith('chromium', 'screen readers', () => {
     ] as const) {
       ask(uuid, seq);
       await person.page.locator(`.q[data-prompt="${uuid}"]`).waitFor();
-      expect((await heard()).filter((words) => words.includes('Build it again?'))).toEqual(['Build it again?']);
+      // The page announces the question after it has drawn its card.
+      const announced: string[] = [];
+      const read = async () => {
+        announced.push(...(await heard()).filter((words) => words.includes('Build it again?')));
+        return announced;
+      };
+      expect(await eventually(read, (all) => all.length > 0)).toEqual(['Build it again?']);
       await person.click('Allow once');
       const { task_id: next } = await daemon.next('task_resume');
       taskId = next as string;

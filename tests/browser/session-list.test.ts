@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  eventually,
   everyLook,
   launchBrowser,
   newPerson,
@@ -95,6 +96,15 @@ describeWith('chromium', 'the list of sessions', () => {
     });
     return (answer.body as { sessions: { title: string; unread?: true }[] }).sessions;
   };
+
+  /** Waits for the deletion, which can reach the relay after the page has closed. */
+  const isGone = async (word: string) =>
+    expect(
+      await eventually(
+        () => sessionsOf(`q=${word}`),
+        (all) => all.length === 0,
+      ),
+    ).toEqual([]);
 
   it('finds a session outside the loaded page by a word, and marks the word', async () => {
     await find().fill('postgres que');
@@ -213,13 +223,14 @@ describeWith('chromium', 'the list of sessions', () => {
     await menuOf('Rename my holiday photos', 'Delete');
     await person.text('Deleted “Rename my holiday photos”');
     expect(await focused()).not.toBe('BODY');
-    while ((await sessionsOf('archived=true')).length < 2);
+    const archived = () => sessionsOf('archived=true');
+    expect(await eventually(archived, (all) => all.length === 2)).toHaveLength(2);
     await person.goto('/sessions?archived=1');
     await row('Checkout is slow').waitFor();
     expect((await titles()).sort()).toEqual(['Checkout is slow on Safari', 'Release notes for 2.4']);
     await person.page.locator('.filtered').getByText('Archived').waitFor();
     await everyLook(person, 'list-archived');
-    while ((await sessionsOf('q=holiday')).length > 0);
+    await isGone('holiday');
   });
 
   it('deletes all archived sessions after a confirmation', async () => {
@@ -235,11 +246,6 @@ describeWith('chromium', 'the list of sessions', () => {
     await row('Upgrade to Node 24').waitFor();
   });
 
-  /** Waits for the deletion, which can reach the relay after the page has closed. */
-  const isGone = async (word: string) => {
-    for (let n = 0; n < 100 && (await sessionsOf(`q=${word}`)).length > 0; n += 1) await person.page.waitForTimeout(50);
-    expect(await sessionsOf(`q=${word}`)).toEqual([]);
-  };
   const remove = async (page: Page, title: string) => {
     await page.locator('.side .row').filter({ hasText: title }).hover();
     await page.getByRole('button', { name: `More for ${title}` }).click();
