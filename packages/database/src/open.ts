@@ -156,7 +156,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     // Statements that do not wait for each other's answers are sent together.
     pipeline: true,
     connectionTimeoutMillis: connectTimeoutMs,
-    // A new connection makes the plans of all statements again, which costs more than an idle one: the pool keeps what a burst opened.
+    // The pool keeps the connections of a burst: a new connection plans all statements again.
     idleTimeoutMillis: 600_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -59,7 +59,7 @@ export interface FleetSweepDeps {
 
 /** A device that has been away for this long while work waits gets an item of the inbox (rules, 14.16). */
 const deviceAwayMs = 300_000;
-/** A message with a time joins its queue at most so long after it, and a third more. */
+/** A message with a time joins its queue at most this time later, and a third more. Tests sweep more often. */
 const releaseEveryMs = 2000;
 const countEveryMs = 60_000;
 const purgeEveryMs = 3_600_000;
@@ -199,11 +199,10 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   });
 
   const ms = config.sweepIntervalMs;
-  // Tests sweep more often.
-  const releaseMs = Math.min(releaseEveryMs, ms);
+  const dueMs = Math.min(releaseEveryMs, ms);
   return [
-    job('release', releaseMs, releaseMs, release),
-    job('schedules', releaseMs, releaseMs, schedules),
+    job('release', dueMs, dueMs, release),
+    job('schedules', dueMs, dueMs, schedules),
     job('expire', ms, ms / 3, expire),
     job('prompts', ms, ms, leftPrompts),
     job('abandon', ms, ms, abandon),
