@@ -153,6 +153,16 @@ describe('a credential that becomes invalid', () => {
     expect(await refusal(device, bearer(token))).toMatchObject({ status: 401 });
   });
 
+  it('closes the connections to a removed device with 4404 without a control message too', async () => {
+    const device = await deviceOf('jon');
+    const { id, token } = await acpToken(relay, device, { user: 'jon' });
+    const open = await openAcp(relay, device, bearer(token));
+    await relay.database.sql.execute`
+      WITH removed AS (UPDATE devices SET removed_at = now() WHERE id = ${device})
+      DELETE FROM acp_tokens WHERE id = ${id}`;
+    expect(await open.closed).toBe(4404);
+  });
+
   it('closes the connection of an access token when it expires', async () => {
     const device = await deviceOf('kim');
     const token = relay.token('kim', { expiresInSeconds: 2 });

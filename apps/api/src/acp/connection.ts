@@ -29,6 +29,7 @@ interface AcpOptions {
 export class AcpConnection implements Guest {
   readonly principal: UserPrincipal;
   readonly tokenId: string | undefined;
+  readonly deviceId: string;
   readonly #options: AcpOptions;
   readonly #relay: LocalRelay;
   readonly #expiry: Expiry;
@@ -42,6 +43,7 @@ export class AcpConnection implements Guest {
     this.#options = options;
     this.principal = options.principal;
     this.tokenId = options.tokenId;
+    this.deviceId = options.relay.deviceId;
     this.#relay = new LocalRelay({ ...options.relay, onRemoved: () => this.close('deviceDeleted') });
     this.#expiry = new Expiry(options.expiryToleranceMs, () => this.close('credential'));
     this.#bucket = createTokenBucket(options.frameRate);

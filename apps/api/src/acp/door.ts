@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Budget, createBudget } from '@relay/acp';
-import { touchAcpTokens } from '@relay/database';
+import { closedAmong, touchAcpTokens } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { type Room, createRoom } from '../attention/room.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -64,9 +64,13 @@ export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<
     const ids = [...room.guests].flatMap(({ tokenId }) => tokenId ?? []);
     if (ids.length === 0) return;
     const valid = await touchAcpTokens(deps.database, [...new Set(ids)]);
-    for (const guest of room.guests)
-      if (guest.tokenId !== undefined && ids.includes(guest.tokenId) && !valid.has(guest.tokenId))
-        guest.close('credential');
+    const invalid = [...room.guests].filter(
+      ({ tokenId }) => tokenId !== undefined && ids.includes(tokenId) && !valid.has(tokenId),
+    );
+    // The tokens of a device go with it, and its removal can be announced later.
+    const closed = await closedAmong(deps.database, [...new Set(invalid.map(({ deviceId }) => deviceId))]);
+    for (const guest of invalid)
+      guest.close(closed.some(({ id, removed }) => removed && id === guest.deviceId) ? 'deviceDeleted' : 'credential');
   };
   const timer = setInterval(() => {
     look().catch((error: unknown) => logger.warn({ err: error }, 'tokens of ACP clients could not be looked at'));
