@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentProcess } from '../src/agents/acp/process.ts';
 import { commandAboutAsking } from '../src/agents/acp/danger.ts';
+import { presetOf } from '../src/agents/acp/presets.ts';
 import { createSettings } from '../src/agents/acp/settings.ts';
 
 const option = (id: string, ...values: string[]) => ({
@@ -96,6 +97,19 @@ describe('1.6: a machine that allows no mode without questions', () => {
     settings.observe('s', { sessionUpdate: 'config_option_update', configOptions: [] });
     expect(settings.of('s')).toHaveLength(3);
   });
+});
+
+it('1.1: a setting states when a change during a turn takes effect, by its category', () => {
+  // Recorded: Claude Code 2.1.316 takes a mode and a model at once, an effort from the next message.
+  const settings = createSettings(1000, { quirks: presetOf('claude_code')!.quirks! });
+  const level = choices('effort', 'thought_level', ['low', 'Low'], ['high', 'High']);
+  settings.opened('s', { configOptions: [...offers.configOptions, level] });
+  expect(settings.of('s')?.map(({ id, applies }) => [id, applies])).toEqual([
+    ['mode', 'now'],
+    ['allow_all', undefined],
+    ['model', 'now'],
+    ['effort', 'next'],
+  ]);
 });
 
 describe('A14: an agent with modes beside its config options', () => {

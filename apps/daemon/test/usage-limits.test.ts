@@ -18,6 +18,8 @@ describe('Claude Code', () => {
     ["You've hit your limit · resets 1pm (Europe/Berlin)", '2026-11-30T12:00:00.000Z'],
     ["You've reached your weekly limit · resets Jul 11 at 12pm (Asia/Singapore)", '2027-07-11T04:00:00.000Z'],
     ["You've reached your weekly limit · resets Dec 2, 9:30am (America/Santiago)", '2026-12-02T12:30:00.000Z'],
+    // Recorded from Claude Code 2.1.316, which adds a year other than this one.
+    ["You've hit your weekly limit · resets Jan 3, 2027, 2:50am (UTC)", '2027-01-03T02:50:00.000Z'],
   ])('“%s” resets at %s', (words, at) => {
     expect(claude(words)).toEqual({ name: '', resets_at: at, source: 'words' });
   });

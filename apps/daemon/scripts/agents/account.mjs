@@ -78,8 +78,11 @@ export async function agreesWithTheModel(w, { must, asking, mock }) {
     must(session.status === 'idle', `${session.status}: ${session.lastMessage}`);
   };
   /** Leaves out titles, and Claude Code's guesses of the person's next message. */
-  const isOfTheSession = ({ tools, users }) =>
-    tools?.length > 0 && users.some((one) => one.includes(word)) && !users.at(-1).includes('[SUGGESTION MODE');
+  const isOfTheSession = ({ act, tools, users }) =>
+    act !== 'json' &&
+    tools?.length > 0 &&
+    users.some((one) => one.includes(word)) &&
+    !users.at(-1).includes('[SUGGESTION MODE');
   /** The adapter of Claude Code passes the calls of a subagent, and keeps its texts. */
   const isNested = ({ users }) => !users.some((one) => one.includes(`${word} one`));
   const log = () =>

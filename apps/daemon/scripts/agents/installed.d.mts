@@ -8,5 +8,5 @@ export interface InstalledAgent {
   env: Record<string, string>;
 }
 
-/** @throws Error when npm cannot install it */
-export function installedAgent(name: string, modelUrl: string): InstalledAgent;
+/** `hasPlan`: with the token of a subscription. @throws Error when npm cannot install it */
+export function installedAgent(name: string, modelUrl: string, credentials?: { hasPlan?: boolean }): InstalledAgent;

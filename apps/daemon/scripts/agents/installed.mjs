@@ -23,9 +23,9 @@ function openCodeSettings(file, prefix, url) {
 /** How each agent is pointed at the simulated model: files below its home, and variables. */
 const settings = {
   opencode: (home, url) => openCodeSettings(join(home, '.config/opencode/opencode.json'), 'OPENCODE', url),
-  claude_code: (_home, url) => ({
+  claude_code: (_home, url, hasPlan) => ({
     ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: 'none',
+    ...(hasPlan ? { CLAUDE_CODE_OAUTH_TOKEN: 'none' } : { ANTHROPIC_API_KEY: 'none' }),
     // Claude Code refuses to run as root outside a container.
     IS_SANDBOX: '1',
     // Its list of tasks, at once and for a model that it does not know.
@@ -151,9 +151,10 @@ export function terminalOf(name, program) {
 
 /**
  * Installs the pinned version of a preset into a cache outside the repository (RELAY_AGENTS_CACHE, default
- * ~/.cache/relay-daemon-agents), once, and makes a new home for it. The caller removes `home`.
+ * ~/.cache/relay-daemon-agents), once, and makes a new home for it. The caller removes `home`. `hasPlan`: Claude Code has the token of a
+ * subscription instead of a key.
  */
-export function installedAgent(name, modelUrl) {
+export function installedAgent(name, modelUrl, { hasPlan = false } = {}) {
   const preset = presetOf(name);
   const { package: packageName, version, drives } = preset.install;
   const file = join('.bin', preset.command);
@@ -168,7 +169,7 @@ export function installedAgent(name, modelUrl) {
     XDG_CONFIG_HOME: '',
     XDG_DATA_HOME: '',
     XDG_STATE_HOME: '',
-    ...settings[name](home, modelUrl),
+    ...settings[name](home, modelUrl, hasPlan),
   };
   for (const [key, value] of Object.entries(env)) if (value === '') delete env[key];
   return { preset, program, home, project, env };

@@ -13,13 +13,17 @@
 //   @@write PATH TEXT   call the agent's write-file tool
 //   @@patch FILE TEXT   add a file with apply_patch, by the shell tool (Codex)
 //   @@read PATH         call the agent's read-file tool
+//   @@readfile          read the file that the message links: by the read-file tool, else by the shell; nothing without a link
 //   @@ask QUESTION      call the agent's ask-the-user tool (if it offers one)
 //   @@plan A;B;C        call the agent's todo/plan tool
 //   @@tool NAME JSON    call the tool of that name, of an MCP server as well; {{key}} in JSON is that value of an earlier result
 //   @@together N        call the tools of the next N directives in one answer
 //   @@think TEXT        emit a reasoning block (where the wire format has one), then continue
+//   @@lead N            as @@slow, before the first tool call
 //   @@slow N            stream N words, 100 ms apart (to test cancel)
 //   @@fail STATUS       answer with that HTTP status
+//   @@limit KIND AT     refuse as a plan refuses at its usage limit, which resets at AT (Unix time in s). KIND: five_hour or seven_day,
+//                       text (no figures), timeless (no time), odd (unknown text), short (an ordinary 429)
 //   @@hang              accept the request and never answer
 //   @@history           answer with the part of the conversation that the request contains
 // Tool directives run in order, one per model call or N together, skipping tools that the agent does not offer; when all are done the answer is
@@ -30,7 +34,7 @@ import http from 'node:http';
 import fs from 'node:fs';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 const clip = (s, n = 300) => (s.length > n ? s.slice(0, n) + '…' : s);
@@ -92,8 +96,9 @@ function fromResponses(b) {
       for (const part of Array.isArray(i.content) ? i.content : [i.content])
         turns.push({ role: i.role, text: textOf(part) });
   }
-  // The tools of an MCP server are in a namespace of its name.
-  const tools = (b.tools ?? []).flatMap((t) =>
+  // Some models get their tools as an item of the input. The tools of an MCP server are in a namespace of its name.
+  const added = Array.isArray(b.input) ? b.input.flatMap((i) => (i.type === 'additional_tools' ? i.tools : [])) : [];
+  const tools = [...(b.tools ?? []), ...added].flatMap((t) =>
     (t.type === 'namespace' ? t.tools : [t]).map((one) => ({
       name: one.name ?? one.type,
       kind: one.type,
@@ -134,6 +139,18 @@ const TOOL = {
   ask: /^(askuserquestion|ask_user|ask_user_question|question|request_user_input|ask)$/i,
   plan: /^(todowrite|todo_write|write_todos|write_tasks|update_plan|todo|settodolist|taskcreate)$/i,
 };
+/** The directive that reads the file which the newest link names; undefined without a link. */
+function readingLink(turns, tools) {
+  const users = turns.filter(({ role }) => role === 'user').map(({ text }) => text);
+  const link = [...users.join('\n').matchAll(/file:\/\/[^\s)"'\]<>]+/g)].at(-1)?.[0];
+  if (link === undefined) return undefined;
+  const file = fileURLToPath(link);
+  const reads = tools.some(({ name }) => TOOL.read.test(name) && name !== 'view_image');
+  return reads ? { kind: 'read', rest: file } : { kind: 'sh', rest: `cat '${file}'` };
+}
+/** Codex's tool that runs JavaScript, which calls all other tools. Its input is a text. */
+const runsCode = ({ kind, name }) => kind === 'custom' && name === 'exec';
+const slowWords = (count) => Array.from({ length: Number(count) || 50 }, (_, i) => `w${i} `).join('');
 const named = ({ rest }) => /^(\S+)\s*(.*)$/.exec(rest) ?? ['', '', ''];
 /** Finds values in results of any shape: escaped, in a list, after other text. */
 const valueIn = (results, key) =>
@@ -161,6 +178,7 @@ function sample(schema, depth = 0) {
 function toolArgs(kind, d, tool, results = []) {
   if (kind === 'tool')
     return JSON.parse((named(d)[2] || '{}').replace(/\{\{(\w+)\}\}/g, (_all, key) => valueIn(results, key)));
+  if (runsCode(tool)) return `text(await tools.exec_command(${JSON.stringify({ cmd: d.rest })}));`;
   const props = tool.schema.properties ?? {};
   const args = {};
   for (const k of tool.schema.required ?? []) args[k] = sample(props[k]);
@@ -253,15 +271,19 @@ export function decide({ turns, tools, jsonSchema }) {
     }
   const user = at < 0 ? '' : turns[at].text;
   const results = turns.slice(at + 1).filter((t) => t.role === 'tool');
-  const ds = [...user.matchAll(/^[ \t]*@@(\w+)[ \t]*(.*)$/gm)].map((m) => ({ kind: m[1], rest: m[2].trim() }));
+  const ds = [...user.matchAll(/^[ \t]*@@(\w+)[ \t]*(.*)$/gm)]
+    .map((m) => ({ kind: m[1], rest: m[2].trim() }))
+    .flatMap((d) => (d.kind === 'readfile' ? (readingLink(turns, tools) ?? []) : d));
   if (jsonSchema) return { act: 'json', text: JSON.stringify(sample(jsonSchema)) };
   if (!tools.length) return { act: 'text', text: 'Mock title' };
   const think = ds.find((d) => d.kind === 'think')?.rest;
+  const lead = ds.find((d) => d.kind === 'lead');
   const toolFor = (d) =>
     d.kind === 'tool'
       ? tools.find((t) => String(t.name).endsWith(named(d)[1]))
       : (tools.find((t) => TOOL[d.kind].test(t.name)) ??
-        tools.find((t) => TOOL[d.kind].test(String(t.name).split(/__|\./).pop())));
+        tools.find((t) => TOOL[d.kind].test(String(t.name).split(/__|\./).pop())) ??
+        (d.kind === 'sh' ? tools.find(runsCode) : undefined));
   // A tool that makes one task is called once for each.
   const isOne = (d) => d.kind === 'plan' && /^taskcreate$/i.test(toolFor(d)?.name ?? '');
   let answer = 0;
@@ -283,6 +305,7 @@ export function decide({ turns, tools, jsonSchema }) {
     return {
       act: 'tool',
       say: `Step ${results.length + 1}: ${step.kind}`,
+      ...(lead && results.length === 0 ? { text: slowWords(lead.rest), delay: 100 } : {}),
       think,
       calls: together.map((one) => {
         const tool = toolFor(one);
@@ -291,8 +314,12 @@ export function decide({ turns, tools, jsonSchema }) {
     };
   }
   // Some agents merge several user messages into one: the newest final directive counts.
-  const last = ds.filter((d) => ['fail', 'hang', 'history', 'slow', 'say'].includes(d.kind)).at(-1);
+  const last = ds.filter((d) => ['fail', 'limit', 'hang', 'history', 'slow', 'say'].includes(d.kind)).at(-1);
   if (last?.kind === 'fail') return { act: 'fail', status: Number(last.rest) || 500 };
+  if (last?.kind === 'limit') {
+    const [limit, at] = last.rest.split(' ');
+    return { act: 'limit', limit, at: Number(at) };
+  }
   if (last?.kind === 'hang') return { act: 'hang' };
   if (last?.kind === 'history') {
     const h = turns
@@ -300,10 +327,7 @@ export function decide({ turns, tools, jsonSchema }) {
       .map((t) => `${t.role}:${clip(t.text.trim().replace(/\s+/g, ' '), 60)}`);
     return { act: 'text', think, text: `HISTORY n=${h.length} | ${h.join(' | ')}` };
   }
-  if (last?.kind === 'slow') {
-    const n = Number(last.rest) || 50;
-    return { act: 'text', think, text: Array.from({ length: n }, (_, i) => `w${i} `).join(''), delay: 100 };
-  }
+  if (last?.kind === 'slow') return { act: 'text', think, text: slowWords(last.rest), delay: 100 };
   if (last?.kind === 'say') return { act: 'text', think, text: last.rest };
   if (results.length) return { act: 'text', think, text: `DONE ${clip(results.at(-1).text.trim(), 400)}` };
   return { act: 'text', think, text: `ECHO ${clip(user.trim(), 200)}` };
@@ -525,6 +549,14 @@ async function toResponses(res, b, a) {
   ev('response.output_item.done', { output_index: idx, item: mDone });
   out.push(mDone);
   for (const call of a.calls ?? []) {
+    if (typeof call.args === 'string') {
+      const c = { type: 'custom_tool_call', id: 'ctc_' + randomUUID().slice(0, 8), call_id: call.id, name: call.name };
+      ev('response.output_item.added', { output_index: out.length, item: { ...c, input: '', status: 'in_progress' } });
+      const item = { ...c, input: call.args, status: 'completed' };
+      ev('response.output_item.done', { output_index: out.length, item });
+      out.push(item);
+      continue;
+    }
     const f = {
       type: 'function_call',
       id: 'fc_' + randomUUID().slice(0, 8),
@@ -569,6 +601,48 @@ async function toGemini(res, b, a, stream) {
   if (!(await pump(res, a, (w) => sse(res, null, cand([{ text: w }]))))) return;
   sse(res, null, cand(calls.length > 0 ? calls : [{ text: '' }], 'STOP'));
   res.end();
+}
+
+/** The effort that a request asks for, in the field of each wire format. */
+const effortOf = (b) => b.output_config?.effort ?? b.reasoning?.effort ?? b.reasoning_effort;
+
+/** Headers and body of a refusal at a usage limit, as the subscription of the vendor sends them. Neither is worth a retry. */
+function refusalOf(fmt, { limit, at }) {
+  const now = Math.floor(Date.now() / 1000);
+  const headers = { 'x-should-retry': 'false' };
+  if (fmt === 'anthropic') {
+    const error = { type: 'rate_limit_error', message: 'This request would exceed the rate limit of your account.' };
+    if (limit === 'short') return { headers, body: { type: 'error', error } };
+    Object.assign(headers, { 'anthropic-ratelimit-unified-status': 'rejected', 'retry-after': `${at - now}` });
+    // A gateway: the client prints the message as it is.
+    const odd = { type: 'billing_error', message: 'The moon is full.' };
+    if (limit === 'odd') return { headers, body: { type: 'error', error: odd } };
+    const window = limit === 'seven_day' ? '7d' : '5h';
+    const figures = {
+      reset: `${at}`,
+      'representative-claim': limit,
+      'overage-status': 'rejected',
+      'overage-disabled-reason': 'org_level_disabled',
+      [`${window}-status`]: 'rejected',
+      [`${window}-reset`]: `${at}`,
+      [`${window}-utilization`]: '1.0',
+    };
+    for (const [name, value] of Object.entries(figures)) headers[`anthropic-ratelimit-unified-${name}`] = value;
+    return { headers, body: { type: 'error', error } };
+  }
+  if (limit === 'short' || limit === 'odd') {
+    const type = limit === 'short' ? 'rate_limit_exceeded' : 'moon_is_full';
+    return { headers, body: { error: { type, code: type, message: 'Slow down.' } } };
+  }
+  const body = { type: 'usage_limit_reached', message: 'The usage limit has been reached', plan_type: 'pro' };
+  if (limit !== 'timeless') Object.assign(body, { resets_at: at });
+  if (limit === 'five_hour' || limit === 'seven_day')
+    Object.assign(headers, {
+      'x-codex-primary-used-percent': '100',
+      'x-codex-primary-window-minutes': limit === 'seven_day' ? '10080' : '300',
+      'x-codex-primary-reset-at': `${at}`,
+    });
+  return { headers, body: { error: body } };
 }
 
 const MODELS = ['mock-model', 'mock-small'];
@@ -650,6 +724,7 @@ export function startMock({ port = 0, log, dump } = {}) {
         results: conv.turns.filter(({ role }) => role === 'tool'),
         users: conv.turns.filter(({ role }) => role === 'user').map(({ text }) => text),
         fmt,
+        effort: effortOf(b),
         stream: !!b.stream,
         nTurns: conv.turns.length,
         tools: conv.tools.map((t) => t.name),
@@ -664,6 +739,11 @@ export function startMock({ port = 0, log, dump } = {}) {
         }
       });
       if (a.act === 'hang') return;
+      if (a.act === 'limit') {
+        const { headers, body } = refusalOf(fmt, a);
+        res.writeHead(429, { 'content-type': 'application/json', ...headers });
+        return res.end(JSON.stringify(body));
+      }
       if (a.act === 'fail')
         return json(a.status, {
           type: 'error',

@@ -6,24 +6,27 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectApp, registerDevice, startRelay } from '@relay/testing';
-import { acpAgent, createDaemon, createLog, silentLog } from '../../dist/index.js';
+import { acpAgent, createDaemon, createLog, exchangeOf, silentLog } from '../../dist/index.js';
 import { deskOf } from '../../dist/agents/desk.js';
 import { codexReadIn } from '../../dist/agents/history/codex.js';
+import { limitsOf } from '../../dist/agents/history/readers.js';
 import { agreesWithTheModel } from './account.mjs';
+import { obeysEffort, obeysMode, obeysModel, offersAndHolds, readsFile, reachesLimits } from './controls.mjs';
 import { installedAgent } from './installed.mjs';
 import { startMock } from './mock-llm.mjs';
 import { randomOrders } from './orders.mjs';
 import { sameEverywhere } from './parts.mjs';
 
-const patienceMs = 90_000;
+const patienceMs = Number(process.env.RELAY_AGENTS_PATIENCE ?? 90) * 1000; // a busy machine needs more
 
 /** Run when no agent is named. */
 const usual = ['opencode', 'claude_code', 'codex', 'pi'];
 /** Codex asks only for permissions that its sandbox does not allow. */
 const asking = (name, command) => `@@sh ${name === 'codex' ? '!' : ''}${command}`;
 
-async function world(name, relay, mock) {
-  const { preset, program, home, project, env } = installedAgent(name, mock.url);
+async function world(name, first, mock, credentials = {}) {
+  let relay = first;
+  const { preset, program, home, project, env } = installedAgent(name, mock.url, credentials);
   const rules = { defaultPath: project, allowed: [home] };
   const log = process.env.VERBOSE
     ? createLog({ write: (line) => process.stderr.write(line), verbose: true })
@@ -39,6 +42,7 @@ async function world(name, relay, mock) {
       quirks: preset.quirks ?? {},
       login: preset.login,
       marker: home,
+      limitsOf: limitsOf(preset, { ...process.env, ...env }),
       wasRead: preset.history === 'codex' ? codexReadIn({ ...process.env, ...env }) : undefined,
       log,
     });
@@ -54,6 +58,7 @@ async function world(name, relay, mock) {
       storeDir: join(home, folder),
       agent,
       outside,
+      exchange: exchangeOf({ rules, folder: join(home, folder, 'files'), outside: false, sends: true, log }),
       timings: { reportIntervalMs: 1000 },
     });
     daemon.start();
@@ -61,25 +66,40 @@ async function world(name, relay, mock) {
     return daemon;
   };
   let daemon = await start();
-  const app = await connectApp(relay, { output: true });
-  const viewer = await connectApp(relay, { transcript: true });
+  const connect = () => [{ output: true }, { transcript: true }].map((options) => connectApp(relay, options));
+  let [app, viewer] = await Promise.all(connect());
+  const leave = async () => {
+    await app.close();
+    await viewer.close();
+    await daemon.stop();
+  };
   const update = async (id, match) =>
     (await app.next('session_update', ({ session }) => session.id === id && match(session), patienceMs)).session;
   const ended = (id) => update(id, ({ status }) => ['idle', 'failed', 'waiting'].includes(status));
   return {
     name,
     preset,
+    home,
     project,
-    relay,
-    app,
-    viewer,
+    get relay() {
+      return relay;
+    },
+    get app() {
+      return app;
+    },
+    get viewer() {
+      return viewer;
+    },
     deviceId,
     update,
     ended,
     agentOf,
     /** A new session; its id once the agent has named it. */
-    async begin(message) {
-      const { body } = await relay.call('POST', '/api/sessions', { body: { deviceId, message } });
+    async begin(message, more = {}) {
+      const { status, text, body } = await relay.call('POST', '/api/sessions', {
+        body: { deviceId, message, ...more },
+      });
+      if (status !== 201) throw new Error(`session not accepted: ${text}`);
       const named = await app.next(
         'session_update',
         ({ previousId, session }) =>
@@ -141,6 +161,13 @@ async function world(name, relay, mock) {
       await daemon.stop();
       daemon = await start();
     },
+    /** Stops daemon, agent and apps, and starts them at the relay that `next` returns. */
+    async move(next) {
+      await leave();
+      relay = await next();
+      daemon = await start();
+      [app, viewer] = await Promise.all(connect());
+    },
     /** Another daemon, which knows only the agent's own sessions. */
     async another() {
       const as = await registerDevice(relay, { agentType: name });
@@ -162,9 +189,7 @@ async function world(name, relay, mock) {
       };
     },
     async stop() {
-      await app.close();
-      await viewer.close();
-      await daemon.stop();
+      await leave();
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -281,31 +306,12 @@ const checks = {
       'paging',
     );
   },
-  async 'mode, model and effort are offered; a mode holds after a restart of the daemon'(w) {
-    const id = await w.begin('@@say hello');
-    await w.ended(id);
-    const path = `/api/sessions/${encodeURIComponent(id)}/settings`;
-    const known = async () => (await w.relay.call('GET', `${path}?known=1`)).body.settings ?? [];
-    const settings = await known();
-    const mode = settings.find(({ kind }) => kind === 'mode');
-    must(mode !== undefined, `no mode: ${JSON.stringify(settings).slice(0, 300)}`);
-    const danger = mode.options.find((option) => option.danger);
-    const other = danger ?? mode.options.find((option) => option.id !== mode.value);
-    const { text, status } = await w.relay.call('PATCH', path, { body: { id: mode.id, value: other.id } });
-    must(status === 200, text);
-    await w.restart();
-    must((await known()).find((one) => one.id === mode.id).value === other.id, 'the choice was lost');
-    if (!w.preset.quirks?.neverReload) {
-      const message = danger ? '@@sh echo made > unasked.txt' : '@@say still here';
-      const over = await w.over(id, await w.tell(id, message));
-      must(over.status === 'idle', `${over.status}: ${over.lastMessage}`);
-      must((await known()).find((one) => one.id === mode.id).value === other.id, 'the mode did not hold');
-      if (danger) must(existsSync(join(w.project, 'unasked.txt')), 'the command did not run');
-    }
-    const marked = (option) => `${option.id}${option.danger ? ' (never asks)' : ''}`;
-    const shown = settings.map((one) => `${one.id}: ${one.options.slice(0, 6).map(marked).join(' ')}`);
-    process.stdout.write(`    ${shown.join(' · ')}\n`);
-  },
+  'mode, model and effort are offered; a mode holds after a restart of the daemon': (w) => offersAndHolds(w, tools),
+  'its mode is obeyed when it is changed before, during, after and with a turn': (w) => obeysMode(w, tools),
+  'its model is obeyed when it is changed before, during, after and with a turn': (w) => obeysModel(w, tools),
+  'its effort is obeyed when it is changed before, during, after and with a turn': (w) => obeysEffort(w, tools),
+  'reads an attached text file in its turn, without a question': (w) => readsFile(w, tools),
+  'a usage limit in its own form; the message that continues runs once': ({ name }) => reachesLimits(name, tools),
   async 'a session begun elsewhere is found, with its words'(w) {
     // Another process of the agent, as a terminal would start one.
     const other = w.agentOf();
@@ -337,8 +343,8 @@ const checks = {
     return undefined;
   },
   'a turn of everything is the same live, loaded, after a restart, and for a daemon that reads it': (w) =>
-    sameEverywhere(w, { must, asking }),
-  "the model's log and the transcript agree, item by item": (w) => agreesWithTheModel(w, { must, asking, mock }),
+    sameEverywhere(w, tools),
+  "the model's log and the transcript agree, item by item": (w) => agreesWithTheModel(w, tools),
   'desk and phone in random orders': ({ name, relay }) => ordersOf({ name, relay, count: orders, isServed: false }),
   "desk and phone in random orders, with Codex's server": ({ name, relay }) =>
     ordersOf({ name, relay, count: Math.ceil(orders / 5), isServed: true }),
@@ -358,6 +364,7 @@ const wanted = process.argv.slice(2);
 const names = wanted.length > 0 ? wanted : usual;
 // RELAY_AGENTS_DUMP: a folder for the agents' requests to the model.
 const mock = await startMock({ dump: process.env.RELAY_AGENTS_DUMP });
+const tools = { must, asking, mock, world };
 let failed = 0;
 for (const name of names) {
   const relay = await startRelay();

@@ -26,9 +26,9 @@ const forms: Readonly<Record<NonNullable<Quirks['limit']>, Form>> = {
       /^(?:Internal error: )?You\u2019?'?ve (?:hit your|reached your|used your)/i.test(message),
     isReached: ({ state }) => state === 'rejected',
     timeIn: (words, now) => {
-      // "resets 5:40pm (Europe/Berlin)", "resets Jul 11 at 12pm (Asia/Singapore)": the zone is in the message.
+      // "resets 5:40pm (Europe/Berlin)", "resets Jul 11 at 12pm (Asia/Singapore)", "resets Jan 3, 2027, 2:50am (UTC)": the zone is in the message.
       const found =
-        /resets (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2}),? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?\s?(?<half>[ap]m) \((?<zone>[A-Za-z_+\-/0-9]+)\)/i.exec(
+        /resets (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2}),? (?:(?<year>\d{4}),? )?(?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?\s?(?<half>[ap]m) \((?<zone>[A-Za-z_+\-/0-9]+)\)/i.exec(
           words,
         )?.groups;
       return found && { at: zonedTime(found, now) };

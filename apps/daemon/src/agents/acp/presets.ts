@@ -17,8 +17,8 @@ export interface Quirks {
   doesNotAsk?: RegExp;
   /** How its usage limits look; absent: they are ordinary errors. */
   limit?: 'claude' | 'codex';
-  /** When a change of a setting takes effect during a turn. */
-  applies?: 'now' | 'next';
+  /** Categories of settings whose change during a turn takes effect at once, or from the next message. */
+  applies?: Readonly<Partial<Record<'now' | 'next', readonly string[]>>>;
   /** It runs every tool without asking, in all of its modes. */
   neverAsks?: true;
 }
@@ -71,7 +71,11 @@ export const presets: readonly Preset[] = [
     login: 'Run "claude" once in a terminal and log in, or set ANTHROPIC_API_KEY.',
     node: '20.0.0',
     history: 'claude',
-    quirks: { doesNotAsk: /^bypassPermissions$/, applies: 'now', limit: 'claude' },
+    quirks: {
+      doesNotAsk: /^bypassPermissions$/,
+      applies: { now: ['mode', 'model'], next: ['thought_level'] },
+      limit: 'claude',
+    },
     holder: 'claude',
     programs: ['claude'],
     resume: ['claude', '--resume', '{id}'],
@@ -87,7 +91,11 @@ export const presets: readonly Preset[] = [
     login: 'Run "codex login" in a terminal, or set OPENAI_API_KEY.',
     node: '20.0.0',
     history: 'codex',
-    quirks: { doesNotAsk: /^agent-full-access$/, applies: 'next', limit: 'codex' },
+    quirks: {
+      doesNotAsk: /^agent-full-access$/,
+      applies: { next: ['mode', 'model', 'thought_level', 'collaboration_mode'] },
+      limit: 'codex',
+    },
     holder: 'codex',
     programs: ['codex'],
     resume: ['codex', 'resume', '{id}'],

@@ -14,6 +14,7 @@ import {
 import type { Setting } from '@relay/protocol';
 import { isDangerous } from './danger.ts';
 import type { AcpOptions } from './options.ts';
+import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
 
 export interface Settings {
@@ -55,6 +56,10 @@ const isOfModel = ({ category, id }: Fields): boolean =>
   (typeof category !== 'string' &&
     /^(?:effort|reasoning|thinking|thought)(?:[_-]?(?:effort|level))?$/i.test(wordsOf(id)));
 
+/** When a change of this setting during a turn takes effect; undefined if unknown. */
+const appliesOf = ({ category = '' }: Setting, { applies }: Quirks) =>
+  (['now', 'next'] as const).find((when) => applies?.[when]?.includes(category));
+
 /** The changes that the daemon makes itself, by session. */
 function createOwnChanges() {
   /** Sessions whose settings the daemon is changing, and how often. */
@@ -82,7 +87,6 @@ export function createSettings(
 ): Settings {
   const onlyModels = askAtDesk !== undefined;
   const hidesDanger = onlyModels || noFullAccess;
-  const { applies } = quirks;
 
   /** The settings with their marks, without the options that this machine does not allow. */
   const allowed = (settings: Setting[]): Setting[] =>
@@ -91,6 +95,7 @@ export function createSettings(
         isDangerous(setting, option, quirks) ? { ...option, danger: true } : option,
       );
       const options = hidesDanger ? marked.filter(({ danger }) => danger !== true) : marked;
+      const applies = appliesOf(setting, quirks);
       return options.length > 0 ? [{ ...setting, ...(applies && { applies }), options }] : [];
     });
   const configOf = (answer: Fields) =>
