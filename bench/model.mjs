@@ -27,7 +27,7 @@ const prices = {
 
 /**
  * Processor time, µs, by where it is spent. Frames travel alone, which is dearer than in batches: at these rates they nearly always do.
- * A turn's PostgreSQL time is from the last 14 minutes of the hour of the soak, less the figure for its 10,574 silent daemons.
+ * A turn's PostgreSQL time is from the hour of the soak, less the rest of its daemons and apps. A busier PostgreSQL takes less.
  * Statements without their own figure take 140 µs.
  */
 export const costs = {
@@ -36,7 +36,7 @@ export const costs = {
   event: { gateway: 112, api: 64, redis: 22 },
   kept: { gateway: 140, api: 64, redis: 41 },
   /** A message until its task is over, without its frames. */
-  turn: { gateway: 1_600, api: 2_600, redis: 800, postgres: 2_640 },
+  turn: { gateway: 1_600, api: 2_600, redis: 800, postgres: 6_000 },
   report: { gateway: 470, redis: 40, postgres: 420 },
   connect: { gateway: 1_000, redis: 80, postgres: 105 },
   /** Between a list and a message. */
