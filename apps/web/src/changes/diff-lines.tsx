@@ -34,8 +34,9 @@ interface DiffLinesProps {
 export function DiffLines({ path, hunks, comments, readLines, onAdd, onRemove }: DiffLinesProps) {
   const [open, setOpen] = useState<string>();
   const [whole, setWhole] = useState<readonly string[]>();
-  // Another load of the diff: the file might have changed.
-  useEffect(() => setWhole(undefined), [hunks]);
+  // Another load can return the same diff: the file changed only with its hunks.
+  const diff = JSON.stringify(hunks);
+  useEffect(() => setWhole(undefined), [path, diff]);
   const mine = comments.filter((comment) => comment.path === path);
   const all = hunks.flatMap((hunk) => linesOf(hunk));
   const lost = mine.filter((comment) => !all.some((line) => isAbout(comment, line)));
