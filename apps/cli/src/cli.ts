@@ -1,5 +1,4 @@
 /** The command line: parses arguments, runs one command, and returns its exit code. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import { addAccountCommands } from './commands/account.ts';
@@ -11,10 +10,7 @@ import { addKeepingCommands } from './commands/keeping.ts';
 import { addInboxCommands } from './commands/inboxes.ts';
 import { addNotifyCommands } from './commands/notifications.ts';
 import { exitCodes, usage } from './failure.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+import { cliVersion } from './version.ts';
 
 const generalHelp = `
 Relay: --url, else RELAY_CLI_URL, else the relay you last signed in to.
@@ -75,7 +71,7 @@ const suffix = (code: string) => (code === 'BAD_USAGE' ? '' : ` [${code}]`);
 function createProgram(terminal: Terminal, json: boolean, done: (exitCode: number) => void): Command {
   const program = new Command('relay')
     .description('Talk to the agents on your machines through an agent session relay.')
-    .version(version)
+    .version(cliVersion)
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
