@@ -653,7 +653,12 @@ export function startMock({ port = 0, log, dump } = {}) {
     res.on('error', () => {});
     const url = new URL(req.url, 'http://x');
     let raw = '';
-    for await (const c of req) raw += c;
+    try {
+      for await (const c of req) raw += c;
+    } catch {
+      // A killed agent leaves half a request.
+      return;
+    }
     let b = {};
     try {
       b = raw ? JSON.parse(raw) : {};
