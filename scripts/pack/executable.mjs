@@ -1,6 +1,7 @@
 // Packs one program as one executable: Node itself with the program inside ("single executable application" of Node),
 // for the current platform. The machine that runs it needs no Node.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -55,6 +56,8 @@ export const executables = Object.keys(programs);
 /** Packs the program `name` into the executable `file`. Needs its build. */
 export async function packExecutable(name, file) {
   const { entry, instead } = programs[name];
+  const missing = Object.keys(instead).filter((module) => !existsSync(join(root, module)));
+  if (missing.length > 0) throw new Error(`${name} replaces ${missing.join(', ')}, which the build lacks`);
   const staged = `${file}.staged`;
   await rm(staged, { recursive: true, force: true });
   await mkdir(staged, { recursive: true });

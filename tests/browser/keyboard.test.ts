@@ -90,15 +90,18 @@ describeWith('chromium', 'the keyboard', () => {
 
   it('22: puts text typed while the palette loads slowly into its field, and nowhere else', async () => {
     const slow = await person.page.context().newPage();
-    let release = (): void => undefined;
-    const released = new Promise<void>((done) => (release = done));
-    await slow.route(/\/assets\/(palette|help)-/, async (route) => {
-      await released;
-      await route.continue();
-    });
+    /** Holds back these requests until it is called. */
+    const hold = async (address: RegExp) => {
+      let release = (): void => undefined;
+      const released = new Promise<void>((done) => (release = done));
+      await slow.route(address, async (route) => {
+        await released;
+        await route.continue();
+      });
+      return release;
+    };
+    const [showPalette, showList] = [await hold(/\/assets\/(palette|help)-/), await hold(/\/api\/sessions\?/)];
     await slow.goto(`${relay.url}/sessions/new`);
-    // Enter opens the first result as soon as the palette has loaded, so the list must be there before.
-    await slow.getByRole('link', { name: /Move the mail queue to Postgres/ }).waitFor();
     const composer = slow.getByLabel(/^What should/);
     await composer.focus();
     for (const key of [
@@ -119,7 +122,10 @@ describeWith('chromium', 'the keyboard', () => {
       await slow.keyboard.press(key);
     }
     expect(await composer.inputValue()).toBe('y');
-    release();
+    showPalette();
+    // Enter opens the first result, so it waits for the list.
+    await slow.getByRole('dialog', { name: 'Go to' }).waitFor();
+    showList();
     await slow.getByRole('heading', { level: 1, name: 'Move the mail queue to Postgres' }).waitFor();
     await slow.keyboard.press('Control+k');
     const field = slow.getByRole('dialog', { name: 'Go to' }).locator('input:focus');

@@ -182,6 +182,14 @@ describeWith('chromium', 'notifications', () => {
     })()`);
     await person.page.waitForURL(text.notification.navigate);
 
+    // A page that is still loading does not listen to taps.
+    await person.page.addInitScript(`
+      if (location.hash === '#loading')
+        navigator.serviceWorker.addEventListener('message', (event) => event.stopImmediatePropagation());`);
+    await person.goto('/sessions#loading');
+    await serving!.evaluate(tap);
+    await person.page.waitForURL(text.notification.navigate);
+
     // The documents ignore it, so the session gets a new window.
     await person.goto('/docs/');
     const opened = await serving!.evaluate<string>(`new Promise((resolve) => {

@@ -180,15 +180,25 @@ const isPage = (url) => {
   return path !== undefined && !isApart.test(path);
 };
 
+/** A page confirms a tap at once. */
+const takeMs = 1000;
+
 async function open(address) {
   const all = await clients.matchAll({ type: 'window', includeUncontrolled: true });
   const windows = all.filter(({ url }) => isPage(url));
   const shown = windows.find(({ url }) => url === address) ?? windows.find(({ focused }) => focused) ?? windows[0];
   if (shown === undefined) return clients.openWindow(address);
   const focused = await shown.focus();
-  // The page goes there by itself, without being loaded again.
-  focused.postMessage({ type: 'navigate', address });
-  return focused;
+  // The page goes there by itself, without being loaded again. A page that is still loading does not listen yet.
+  const { port1, port2 } = new MessageChannel();
+  const isTaken = new Promise((resolve) => {
+    port1.onmessage = () => resolve(true);
+    setTimeout(resolve, takeMs, false);
+  });
+  focused.postMessage({ type: 'navigate', address }, [port2]);
+  // A page that this worker does not control cannot be navigated.
+  if (!(await isTaken)) await focused.navigate(address).catch(() => clients.openWindow(address));
+  port1.close();
 }
 
 const timeOf = (iso) =>

@@ -25,6 +25,7 @@ export function Palette({ typed, onDone, onHelp }: PaletteProps) {
   const shared = useSharedLists();
   const [text, setText] = useState(typed.text);
   const [chosen, setChosen] = useState(0);
+  const [isEntered, setEntered] = useState(typed.isEntered);
   const [openedMs] = useState(() => Date.now());
   const search = useSearch(text, noFilter, shared.sessions, shared.devices);
   const groups = resultsFor({
@@ -61,15 +62,16 @@ export function Palette({ typed, onDone, onHelp }: PaletteProps) {
     if (key === 'ArrowDown') setChosen(at + 1 < all.length ? at + 1 : 0);
     else if (key === 'ArrowUp') setChosen(at > 0 ? at - 1 : Math.max(0, all.length - 1));
     else if (key === 'Enter' && (event.metaKey || event.ctrlKey)) run({ to: { message: search.words } });
-    else if (key === 'Enter') {
-      if (all[at]) run(all[at]);
-    } else return;
+    else if (key === 'Enter') setEntered(true);
+    else return;
     event.preventDefault();
   };
   useEffect(() => {
-    if (typed.isEntered && all[at]) run(all[at]);
-    // Once: for the keys that came before the palette.
-  }, []);
+    // Enter waits for the list: another session can be the first result then.
+    if (!isEntered || shared.isLoading) return;
+    setEntered(false);
+    if (all[at]) run(all[at]);
+  }, [isEntered, shared.isLoading]);
   let index = -1;
   return (
     <dialog ref={dialog} className="pal" aria-label={catalogue.keys.goTo} onClose={onDone}>
@@ -95,6 +97,7 @@ export function Palette({ typed, onDone, onHelp }: PaletteProps) {
           onChange={({ target }) => {
             setText(target.value);
             setChosen(0);
+            setEntered(false);
           }}
           onKeyDown={onKeyDown}
         />

@@ -37,9 +37,10 @@ export async function leaveBrowserPush(place: Place): Promise<void> {
 /** A tap on a notification while a page is open: the page goes there. Returns a function that stops listening. */
 export function onTap(place: Place, go: (path: string) => void): () => void {
   if (!('serviceWorker' in navigator)) return () => undefined;
-  const listener = ({ data }: MessageEvent) => {
+  const listener = ({ data, ports }: MessageEvent) => {
     const { type, address } = (data ?? {}) as { type?: unknown; address?: unknown };
     if (type !== 'navigate' || typeof address !== 'string' || !address.startsWith(`${place.publicUrl}/`)) return;
+    ports[0]?.postMessage('taken');
     go(address.slice(place.publicUrl.length));
   };
   navigator.serviceWorker.addEventListener('message', listener);

@@ -5,9 +5,10 @@ import type { Device, Session } from '@relay/protocol';
 interface SharedLists {
   sessions: readonly Session[];
   devices: readonly Device[];
+  isLoading: boolean;
 }
 
-const nothing: SharedLists = { sessions: [], devices: [] };
+const nothing: SharedLists = { sessions: [], devices: [], isLoading: false };
 let current = nothing;
 const listeners = new Set<() => void>();
 const subscribe = (listener: () => void) => {

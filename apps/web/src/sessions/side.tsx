@@ -126,7 +126,8 @@ export function Side({ isHome }: { isHome: boolean }) {
   const inbox = useInbox();
   const isWide = useWide();
 
-  useEffect(() => share({ sessions: all, devices }), [all, devices]);
+  const isLoading = list.kind === 'loading';
+  useEffect(() => share({ sessions: all, devices, isLoading }), [all, devices, isLoading]);
   useEffect(() => () => share(undefined), []);
 
   const deviceOf = (id: string | undefined) => devices.find((device) => device.id === id);
