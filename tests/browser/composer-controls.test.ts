@@ -7,6 +7,7 @@ import {
   type BrowserRelay,
   type Person,
   launchBrowser,
+  everyLook,
   newPerson,
   phone,
   registeredDevice,
@@ -83,6 +84,11 @@ describeWith('chromium', 'the controls of the composer', () => {
     });
   };
 
+  const look = async (name: string) => {
+    await everyLook(person, name);
+    await person.page.setViewportSize(phone);
+  };
+
   beforeAll(async () => {
     relay = await startBrowserRelay();
     browser = await launchBrowser();
@@ -125,9 +131,10 @@ describeWith('chromium', 'the controls of the composer', () => {
       settings: [{ id: 'mode', value: 'bypassPermissions' }],
       dangerous: true,
     });
-    const deletion = page.getByRole('button', { name: /^Delete the schedule/ });
-    await deletion.click();
-    await deletion.waitFor({ state: 'detached' });
+    const more = page.getByRole('button', { name: 'More for Clean up' });
+    await more.click();
+    await page.getByRole('button', { name: 'Delete schedule' }).click();
+    await more.waitFor({ state: 'detached' });
     expect(changes).toEqual([]);
   });
 
@@ -165,10 +172,10 @@ describeWith('chromium', 'the controls of the composer', () => {
       .getByRole('radio', { name: /Accept edits/ })
       .check();
     expect(await faults()).toEqual([]);
-    await person.picture('new-session-sheet');
+    await look('new-session-sheet');
     await person.page.keyboard.press('Escape');
     await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
-    await person.picture('new-session-controls');
+    await look('new-session-controls');
     await person.click('Start session');
     const task = await daemon.next('task_start');
     expect(task).toMatchObject({ settings: [{ id: 'mode', value: 'acceptEdits', keep: true }] });
@@ -179,7 +186,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     daemon.send({ type: 'status', running_tasks: [] });
     await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
     await person.page.getByRole('button', { name: 'Model: Opus 4.6, High' }).waitFor();
-    await person.picture('composer-controls');
+    await look('composer-controls');
   });
 
   it('1: a choice takes effect at once, the sheet stays open, and a refusal restores the old value', async () => {
@@ -195,7 +202,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(await sheet().getByRole('alert').innerText()).toContain('This plan has no Sonnet.');
     expect(await sheet().getByLabel('Model').inputValue()).toBe('opus');
     expect(await faults()).toEqual([]);
-    await person.picture('mode-sheet');
+    await look('mode-sheet');
     await sheet().getByRole('button', { name: 'Close' }).click();
     await person.page.getByRole('button', { name: 'Model: Opus 4.6, Low' }).waitFor();
     expect(changes).toContainEqual({ id: 'effort', value: 'low' });
@@ -214,7 +221,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     const question = person.page.getByRole('alertdialog');
     await question.getByText('You won’t be notified of questions').waitFor();
     expect(await faults()).toEqual([]);
-    await person.picture('confirm-danger');
+    await look('confirm-danger');
     const before = changes.length;
     // The focus is on Cancel, so Enter does not confirm.
     await person.page.keyboard.press('Enter');
@@ -229,7 +236,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     await person.page.getByRole('button', { name: 'Permissions: Bypass permissions, dangerous' }).waitFor();
     expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
     expect(await faults()).toEqual([]);
-    await person.picture('full-access');
+    await look('full-access');
     // Another app shows it in red as well.
     const second = await person.context.newPage();
     await second.goto(person.page.url());

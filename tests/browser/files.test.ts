@@ -12,6 +12,7 @@ import {
   axeFindings,
   eventually,
   launchBrowser,
+  everyLook,
   newPerson,
   phone,
   registeredDevice,
@@ -76,6 +77,11 @@ describeWith('chromium', 'files', () => {
     return to;
   };
 
+  const look = async (name: string) => {
+    await everyLook(person, name);
+    await person.page.setViewportSize(phone);
+  };
+
   beforeAll(async () => {
     relay = await startBrowserRelay();
     browser = await launchBrowser();
@@ -120,7 +126,7 @@ describeWith('chromium', 'files', () => {
     await choose({ name: 'march.csv', bytes: 1024 * 1024 + 7 }, { name: 'april.csv', bytes: 9 });
     await chips().filter({ hasText: 'april.csv' }).getByText('waits').waitFor();
     expect(await axeFindings(person)).toEqual([]);
-    await person.picture('files-attached');
+    await look('files-attached');
     await person.page.getByLabel(/^What should/).fill('Compare them');
     await person.click('Start session');
     await person.page.getByText('Sending 2 files…').waitFor();
@@ -160,7 +166,7 @@ describeWith('chromium', 'files', () => {
   it('of the agent are saved as bytes, with a warning where they can run code, and nothing of them runs', async () => {
     const card = person.page.locator('[data-kind=file]').filter({ hasText: 'dashboard.html' });
     await card.getByText('Can run code. Relay never opens it; save it only if you expected it.').waitFor();
-    await person.picture('files-cards');
+    await look('files-cards');
     expect(await axeFindings(person)).toEqual([]);
     const outside: string[] = [];
     person.page.on('request', (request) => request.url().startsWith(relay.url) || outside.push(request.url()));

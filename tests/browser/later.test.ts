@@ -98,12 +98,14 @@ describeWith('chromium', 'a message for a later time', () => {
     await person.page.getByRole('link', { name: /^Later 1$/ }).click();
     const list = person.page.getByRole('list', { name: 'Later' });
     await list.getByText('Run the slow tests').waitFor();
-    await list.getByRole('button', { name: /Change the time of/ }).click();
+    await list.getByRole('button', { name: 'More for Run the slow tests' }).click();
+    await list.getByRole('button', { name: 'Change time' }).click();
     const other = person.page.getByRole('dialog', { name: 'Change time' });
     await everyLook(person, 'later');
     await other.getByRole('button', { name: /^Tomorrow/ }).click();
     await other.waitFor({ state: 'detached' });
-    await list.getByRole('button', { name: /^Don’t send/ }).click();
+    await list.getByRole('button', { name: 'More for Run the slow tests' }).click();
+    await list.getByRole('button', { name: 'Don’t send' }).click();
     await person.page.getByText('No messages to send later.').waitFor();
   });
 
@@ -226,7 +228,8 @@ describeWith('chromium', 'a message for a later time', () => {
     });
     const list = page.getByRole('list', { name: 'Repeating' });
     await list.getByText(/^Every day 7:30.AM/).waitFor();
-    await list.getByRole('button', { name: /^Delete the schedule/ }).click();
+    await list.getByRole('button', { name: 'More for Add a line' }).click();
+    await list.getByRole('button', { name: 'Delete schedule' }).click();
     await list.waitFor({ state: 'detached' });
   });
 
@@ -243,22 +246,26 @@ describeWith('chromium', 'a message for a later time', () => {
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     const list = page.getByRole('list', { name: 'Repeating' });
+    const choose = async (name: string) => {
+      await list.getByRole('button', { name: 'More for Read the CI failures' }).click();
+      await list.getByRole('button', { name }).click();
+    };
     await list.getByText(/^Every weekday 7:30.AM/).waitFor();
-    await list.getByRole('button', { name: /^Run now/ }).click();
+    await choose('Run now');
     await list.getByText(/^Running since/).waitFor();
     const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Read the CI failures');
     daemon.event(String(task_id), 'SESSION_STARTED', { session_id: 'repeated' });
     daemon.event(String(task_id), 'TASK_COMPLETE', { result: 'Two fixed.' });
     const row = page.getByRole('link', { name: /Read the CI failures/ }).first();
     await row.getByRole('img', { name: 'Repeats' }).waitFor();
-    await list.getByRole('button', { name: /^Pause/ }).click();
+    await choose('Pause');
     await list.getByText('Paused').waitFor();
     await list.getByText('Two fixed.').waitFor();
     await list.getByText('Sessions of this schedule').click();
     await list.locator('details').getByRole('link', { name: /✓/ }).waitFor();
     await everyLook(person, 'scheduled');
     expect(await axeFindings(person)).toEqual([]);
-    await list.getByRole('button', { name: /^Edit/ }).click();
+    await choose('Change schedule');
     const change = page.getByRole('dialog', { name: 'Change schedule' });
     await change.getByRole('combobox', { name: 'Day' }).selectOption('By a rule');
     await change.getByLabel(/^Rule/).fill('* * * * *');
@@ -267,7 +274,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await change.getByLabel(/^Rule/).fill('0 9 1 * *');
     await change.getByRole('button', { name: 'Save' }).click();
     await list.getByText(/^Monthly 9:00.AM/).waitFor();
-    await list.getByRole('button', { name: /^Delete the schedule/ }).click();
+    await choose('Delete schedule');
     await list.waitFor({ state: 'detached' });
   });
 });

@@ -162,6 +162,16 @@ describeWith('chromium', '§2: usage', () => {
     daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Went on.', session_id: 'capped' });
   });
 
+  it('43: shows a usage limit as a note, not as a failure', async () => {
+    const taskId = await start('limited');
+    const why = 'You’ve hit your limit · resets 3pm';
+    daemon.say(taskId, 'limited', [put(item('limit-end', 9, { kind: 'error', code: 'USAGE_LIMIT' }, why))]);
+    daemon.event(taskId, 'ERROR', { error: why, code: 'USAGE_LIMIT', message_uuid: 'limit-end' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.text(`The agent reached a usage limit. Its work is kept. ${why}`);
+    expect(await person.page.locator('.note.bad').count()).toBe(0);
+  });
+
   it('43: a cap asks and stops in the language of the pages, and an answer counts in both tabs', async () => {
     const taskId = await start('asked');
     const options = [

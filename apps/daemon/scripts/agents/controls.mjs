@@ -34,9 +34,9 @@ async function offered(w) {
 const freeIn = (mode) => mode.options.find(({ danger }) => danger)?.id;
 
 /** Agents whose changes were compared. */
-const compared = ['claude_code', 'codex'];
+const compared = ['claude_code', 'codex', 'opencode'];
 /** Agents that were given a file. */
-const given = [...compared, 'opencode'];
+const given = [...compared, 'gemini'];
 const notRun = 'not run with this agent';
 
 /** Prints the settings that the agent offers. A mode holds after a restart of the daemon, also for the agent. */
@@ -100,6 +100,12 @@ export async function obeysMode(w, { must, mock, asking }) {
   if (!compared.includes(w.name)) return notRun;
   const { mode } = await offered(w);
   const [safe, free] = [mode.value, freeIn(mode)];
+  if (w.name === 'opencode') {
+    // Its second mode, in which it must not edit, is a text beside the message.
+    const shown = ({ users }) => (/plan mode/i.test(users.at(-1)) ? 'plan' : 'build');
+    const isMeant = (value, seen) => value === seen;
+    return obeys(w, { must, mock }, { setting: mode.id, base: [], values: ['plan', 'build'], shown, isMeant, quiet });
+  }
   if (free === undefined || free === safe) return `no second mode to compare: ${mode.options.map(({ id }) => id)}`;
   const word = `crane${Date.now()}`;
   const log = logOf(mock, word);
@@ -201,7 +207,9 @@ export async function obeysModel(w, tools) {
       .at(-1)
       .replace(/\[.*\]$/, '');
   const isMeant = (value, seen) => seen.includes(bare(value));
-  const named = (model?.options ?? []).map(({ id }) => id).filter((id) => id !== 'default');
+  // OpenCode lists models of vendors too, which are out of reach.
+  const isReached = (id) => id !== 'default' && (w.name !== 'opencode' || id.startsWith('mock/'));
+  const named = (model?.options ?? []).map(({ id }) => id).filter(isReached);
   // Last the model that it has without a choice: Codex offers a model that it does not know no longer than it has it.
   const [other, ...more] = named.toSorted((left, right) => (left === model.value) - (right === model.value));
   const one = more.find((id) => bare(id) !== bare(other));
@@ -219,6 +227,7 @@ export async function obeysEffort(w, tools) {
   let [effort, chosen] = [first, []];
   for (const option of model?.options ?? []) {
     if (levelsOf(effort).length > 1) break;
+    if (w.name === 'opencode' && !option.id.startsWith('mock/')) continue;
     effort = (await change(w, id, model.id, option.id)).find(({ category }) => category === 'thought_level');
     chosen = [{ id: model.id, value: option.id }];
   }

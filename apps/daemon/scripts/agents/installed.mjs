@@ -12,10 +12,10 @@ function openCodeSettings(file, prefix, url) {
   const provider = {
     npm: '@ai-sdk/openai-compatible',
     options: { baseURL: `${url}/v1`, apiKey: 'none' },
-    models: { 'mock-model': {} },
+    models: { 'mock-model': { reasoning: true }, 'other-model': { reasoning: true } },
   };
   const config = { provider: { mock: provider }, model: 'mock/mock-model', small_model: 'mock/mock-model' };
-  put(file, { ...config, permission: { edit: 'ask', bash: 'ask' } });
+  put(file, { ...config, permission: { edit: 'ask', bash: { '*': 'ask', 'echo quiet': 'allow' } } });
   const off = ['MODELS_FETCH', 'AUTOUPDATE', 'LSP_DOWNLOAD', 'DEFAULT_PLUGINS'];
   return Object.fromEntries(off.map((name) => [`${prefix}_DISABLE_${name}`, '1']));
 }
@@ -85,7 +85,10 @@ const settings = {
   }),
   kilo: (home, url) => openCodeSettings(join(home, '.config/kilo/kilo.json'), 'KILO', url),
   gemini: (home, url) => {
-    put(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
+    put(join(home, '.gemini/settings.json'), {
+      security: { auth: { selectedType: 'gemini-api-key' } },
+      context: { fileFiltering: { respectGitIgnore: false } },
+    });
     return { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'mock-model' };
   },
 };

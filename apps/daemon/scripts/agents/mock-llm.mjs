@@ -142,9 +142,10 @@ const TOOL = {
 /** The directive that reads the file which the newest link names; undefined without a link. */
 function readingLink(turns, tools) {
   const users = turns.filter(({ role }) => role === 'user').map(({ text }) => text);
-  const link = [...users.join('\n').matchAll(/file:\/\/[^\s)"'\]<>]+/g)].at(-1)?.[0];
+  // Gemini writes the path of the link behind an @.
+  const link = [...users.join('\n').matchAll(/(?:file:\/\/|@)(\/[^\s)"'\]<>]+)/g)].at(-1)?.[1];
   if (link === undefined) return undefined;
-  const file = fileURLToPath(link);
+  const file = fileURLToPath(`file://${link}`);
   const reads = tools.some(({ name }) => TOOL.read.test(name) && name !== 'view_image');
   return reads ? { kind: 'read', rest: file } : { kind: 'sh', rest: `cat '${file}'` };
 }

@@ -55,7 +55,7 @@ function ResumeSheet({ session, device, onClose }: ResumeProps & { onClose: () =
   const load = useCallback(() => client.call('letGo', { params: { id } }), [client, id]);
   const state = useResource(`desk ${id}`, load);
   const machine = machineOf(device);
-  const agent = nameOfAgent(session.agentType, device) || words.agent;
+  const agent = nameOfAgent(session.agentType, device);
   const { reload } = state;
   // The reasons change with the session.
   useEffect(() => reload(), [reload, session.status, session.held?.state]);

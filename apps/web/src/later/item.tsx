@@ -1,22 +1,27 @@
 /** One message with a time: its text, time and actions. */
 import { useState } from 'react';
 import type { LaterTask } from '@relay/protocol';
+import { Link } from 'wouter';
 import { fullTime, momentOf, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { Pencil } from '../transcript/icons.tsx';
 import { submitting, useAction } from '../ui/action.ts';
+import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Clock, X } from '../ui/icons.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { LaterDialog } from './dialog.tsx';
+import { LaterRow } from './row.tsx';
 
 interface LaterItemProps {
   sessionId: string;
+  /** The title of the session, in a list of several sessions. */
+  title?: string;
   task: LaterTask;
   onChanged: () => void;
 }
 
-export function LaterItem({ sessionId, task, onChanged }: LaterItemProps) {
+export function LaterItem({ sessionId, title, task, onChanged }: LaterItemProps) {
   const { client } = useRooms();
   const params = { id: sessionId, taskId: task.taskId };
   const [isOpen, setOpen] = useState(false);
@@ -55,6 +60,41 @@ export function LaterItem({ sessionId, task, onChanged }: LaterItemProps) {
         <Problem refusal={change.refusal} />
       </li>
     );
+  const dialog = isOpen && (
+    <LaterDialog
+      kind="newTime"
+      text={task.content}
+      busy={change.busy}
+      refusal={change.refusal}
+      onChoose={(notBefore) => void change.run({ notBefore })}
+      onClose={() => setOpen(false)}
+    />
+  );
+  if (title !== undefined)
+    return (
+      <LaterRow
+        icon={Clock}
+        name={task.content}
+        details={
+          <Link href={sessionPath(sessionId)} className="fine cut">
+            {title}
+          </Link>
+        }
+        time={
+          <time dateTime={task.notBefore} title={fullTime(task.notBefore)}>
+            {momentOf(task.notBefore)}
+          </time>
+        }
+        actions={[
+          { name: words.later.newTime, act: () => setOpen(true) },
+          { name: words.later.editText, act: () => setDraft(task.content) },
+          { name: words.later.dontSend, act: () => void remove.run(), isDangerous: true },
+        ]}
+      >
+        <Problem refusal={remove.refusal} />
+        {dialog}
+      </LaterRow>
+    );
   return (
     <li>
       <Clock className="i faint" aria-hidden />
@@ -76,16 +116,7 @@ export function LaterItem({ sessionId, task, onChanged }: LaterItemProps) {
         onClick={() => void remove.run()}
       />
       <Problem refusal={remove.refusal} />
-      {isOpen && (
-        <LaterDialog
-          kind="newTime"
-          text={task.content}
-          busy={change.busy}
-          refusal={change.refusal}
-          onChoose={(notBefore) => void change.run({ notBefore })}
-          onClose={() => setOpen(false)}
-        />
-      )}
+      {dialog}
     </li>
   );
 }

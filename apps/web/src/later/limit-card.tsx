@@ -9,6 +9,7 @@ import { AlarmClock } from '../ui/later-icons.tsx';
 import { useAction } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
 import { LaterDialog } from './dialog.tsx';
+import '../styles/sheet.css';
 
 /** The relay sends this long after the reset at the earliest, and spreads the sessions of an agent over the time after that. */
 const marginMs = 30_000;

@@ -1,10 +1,8 @@
 /** `/later`: the messages of all sessions whose time has not come, and messages that repeat. */
 import { useState } from 'react';
 import type { LaterList, Session } from '@relay/protocol';
-import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
-import { sessionPath } from '../ui/address.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
@@ -42,21 +40,23 @@ export function Later() {
             {tasks.length === 0 ? (
               <p role="status">{later.none}</p>
             ) : (
-              <ul className="later-list" aria-label={later.title}>
-                {tasks.map(({ sessionId, title, ...task }) => (
-                  <li key={task.taskId}>
-                    <ul className="queue">
-                      <LaterItem sessionId={sessionId} task={task} onChanged={found.reload} />
-                    </ul>
-                    <Link href={sessionPath(sessionId)} className="fine">
-                      {title}
-                    </Link>
-                  </li>
-                ))}
-              </ul>
+              <section className="later" aria-labelledby="once">
+                <h2 id="once">{later.once}</h2>
+                <ul className="later-list" aria-label={later.title}>
+                  {tasks.map(({ sessionId, title, ...task }) => (
+                    <LaterItem
+                      key={task.taskId}
+                      sessionId={sessionId}
+                      title={title}
+                      task={task}
+                      onChanged={found.reload}
+                    />
+                  ))}
+                </ul>
+              </section>
             )}
             {devices.length > 0 && (
-              <section className="schedules" aria-labelledby="repeating">
+              <section className="later" aria-labelledby="repeating">
                 <header>
                   <h2 id="repeating" className="grow">
                     {later.repeating}

@@ -5,14 +5,14 @@ import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, momentOf, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { Pencil } from '../transcript/icons.tsx';
 import { useAction } from '../ui/action.ts';
 import { sessionPath } from '../ui/address.ts';
 import { nameOfAgent } from '../ui/agents.ts';
-import { IconButton } from '../ui/icon-button.tsx';
-import { X } from '../ui/icons.tsx';
+import { Repeat } from '../ui/icons.tsx';
+import { Pause } from '../ui/later-icons.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { useResource } from '../ui/resource.ts';
+import { LaterRow } from './row.tsx';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { ruleOf } from './schedule-words.ts';
 
@@ -73,7 +73,6 @@ export function ScheduleItem({ schedule, devices, onChanged }: ScheduleItemProps
   const device = devices.find(({ id }) => id === schedule.deviceId);
   const machine = device?.name ?? words.list.machine;
   const name = schedule.title ?? schedule.message;
-  const short = name.slice(0, 80);
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const about = [
     ruleOf(schedule.cron),
@@ -81,26 +80,19 @@ export function ScheduleItem({ schedule, devices, onChanged }: ScheduleItemProps
     machine,
     nameOfAgent(schedule.agentType, device),
   ];
-  const button = (label: string, what: Parameters<typeof act.run>[0]) => (
-    <button
-      type="button"
-      className="small"
-      aria-label={`${label}: ${short}`}
-      aria-disabled={act.busy}
-      onClick={() => void act.run(what)}
-    >
-      {label}
-    </button>
-  );
   return (
-    <li className="schedule">
-      <span className="grow">
-        <span className="cut">{name}</span>
-        <span className="fine cut">{about.filter((part) => part !== '').join(' · ')}</span>
-        {schedule.lastRun && <LastRun run={schedule.lastRun} machine={machine} />}
-      </span>
-      <span className="fine num">
-        {schedule.nextAt === undefined ? (
+    <LaterRow
+      icon={schedule.paused ? Pause : Repeat}
+      isOff={schedule.paused}
+      name={name}
+      details={
+        <>
+          <span className="fine">{about.filter((part) => part !== '').join(' · ')}</span>
+          {schedule.lastRun && <LastRun run={schedule.lastRun} machine={machine} />}
+        </>
+      }
+      time={
+        schedule.nextAt === undefined ? (
           schedule.pausedFor === undefined ? (
             later.over
           ) : (
@@ -110,14 +102,15 @@ export function ScheduleItem({ schedule, devices, onChanged }: ScheduleItemProps
           <time dateTime={schedule.nextAt} title={schedule.next.map(fullTime).join('\n')}>
             {momentOf(schedule.nextAt)}
           </time>
-        )}
-      </span>
-      <span className="acts">
-        {button(later.runNow, 'run')}
-        {button(schedule.paused ? later.resume : later.pause, 'pause')}
-        <IconButton icon={Pencil} label={later.edit(short)} onClick={() => setOpen(true)} />
-        <IconButton icon={X} label={later.removeSchedule(short)} onClick={() => void act.run('remove')} />
-      </span>
+        )
+      }
+      actions={[
+        { name: later.runNow, act: () => void act.run('run') },
+        { name: schedule.paused ? later.resume : later.pause, act: () => void act.run('pause') },
+        { name: later.changeSchedule, act: () => setOpen(true) },
+        { name: later.deleteSchedule, act: () => void act.run('remove'), isDangerous: true },
+      ]}
+    >
       {schedule.lastRun && <Runs id={schedule.id} machine={machine} />}
       <Problem refusal={act.refusal} />
       {isOpen && (
@@ -131,6 +124,6 @@ export function ScheduleItem({ schedule, devices, onChanged }: ScheduleItemProps
           onClose={() => setOpen(false)}
         />
       )}
-    </li>
+    </LaterRow>
   );
 }

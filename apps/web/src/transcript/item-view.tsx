@@ -42,7 +42,7 @@ function ErrorView({ item }: { item: LogItem }) {
   return isCap ? (
     <Mark what={item.part.kind} text={item.content} end={button} />
   ) : (
-    <ErrorNote text={item.content} end={button} />
+    <ErrorNote code={item.part['code']} text={item.content} end={button} />
   );
 }
 

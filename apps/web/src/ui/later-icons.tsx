@@ -135,6 +135,13 @@ export const Keyboard = icon(
     <rect width="20" height="16" x="2" y="4" rx="2" />
   </>,
 );
+export const Pause = icon(
+  'pause',
+  <>
+    <rect x="14" y="3" width="5" height="18" rx="1" />
+    <rect x="5" y="3" width="5" height="18" rx="1" />
+  </>,
+);
 export const PinOff = icon(
   'pin-off',
   <>

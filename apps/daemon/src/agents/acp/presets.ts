@@ -110,6 +110,7 @@ export const presets: readonly Preset[] = [
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
     login: 'Run "opencode auth login" in a terminal.',
     marks: ['{data}/opencode/opencode.db', '{data}/opencode/opencode.db-wal'],
+    quirks: { applies: { next: ['mode', 'model', 'thought_level'] } },
   },
   {
     name: 'qwen',

@@ -1,7 +1,9 @@
 /** German: permissions, model and effort of an agent. */
 import type { words as en } from '../en/controls.ts';
 
-const the = (agent: string) => (agent === '' || agent === 'demo' ? 'Der Agent' : agent);
+const named = (unnamed: string) => (agent: string) => (agent === '' || agent === 'demo' ? unnamed : agent);
+const the = named('Der Agent');
+const withAgent = named('dem Agenten');
 
 export const words: typeof en = {
   controls: {
@@ -30,7 +32,7 @@ export const words: typeof en = {
     on: '{mode} {agent} ändert Dateien und startet Befehle auf {machine}, ohne zu fragen.',
     onName: (mode: string) => `${mode}.`,
     onAgent: the,
-    dontAsk: (agent: string) => `Neue Sitzungen mit ${the(agent)} fragen hier nicht.`,
+    dontAsk: (agent: string) => `Neue Sitzungen mit ${withAgent(agent)} fragen hier nicht.`,
     askAgain: 'Wieder fragen',
     turnOn: (mode: string) => `${mode} einschalten`,
     turnOnTitle: (mode: string) => `${mode} einschalten?`,
@@ -40,7 +42,7 @@ export const words: typeof en = {
       '{agent} ändert jede Datei und startet jeden Befehl auf {machine}, ohne dich zu fragen, auch wenn du nicht da bist: {rule}.',
     thisSession: 'Nur diese Sitzung',
     thisSessionMore: 'Auch nach einem Neustart des Rechners',
-    allSessions: (agent: string, machine: string) => `Alle neuen Sitzungen mit ${the(agent)} auf ${machine}`,
+    allSessions: (agent: string, machine: string) => `Alle neuen Sitzungen mit ${withAgent(agent)} auf ${machine}`,
     allSessionsMore: 'Nicht für Zeitpläne',
     cancel: 'Abbrechen',
   },

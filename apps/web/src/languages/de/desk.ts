@@ -63,14 +63,15 @@ export const words: typeof english = {
     resume: {
       title: 'Am Rechner weiter',
       free: 'Hier läuft nichts, die Sitzung ist frei.',
-      busy: (agent) => `${agent} arbeitet. Halte an oder warte, dann geht der Befehl.`,
+      busy: (agent) => `${agent || 'Der Agent'} arbeitet. Halte an oder warte, dann geht der Befehl.`,
       question: 'Hier ist eine Frage offen. Beantworte sie zuerst.',
       held: 'Sie ist am Rechner schon geöffnet.',
       waiting: 'Hier wartet eine Nachricht, bis sie dort zu ist.',
       on: (machine) => `Auf ${machine}`,
-      onMore: (agent) => `Geht in ${agent} selbst weiter. Hier siehst du sie als „Am Rechner geöffnet“.`,
+      onMore: (agent) =>
+        `Geht ${agent === '' ? 'im Agenten' : `in ${agent}`} selbst weiter. Hier siehst du sie als „Am Rechner geöffnet“.`,
       update: (machine) => `Aktualisiere den Daemon auf ${machine}, um den Befehl zu sehen.`,
-      none: (agent) => `Relay kennt den Befehl von ${agent} nicht.`,
+      none: (agent) => `Relay kennt den Befehl von ${agent || 'diesem Agenten'} nicht.`,
       command: 'Befehl',
       attach: 'In jedem Terminal, das bei Relay angemeldet ist',
       attachMore: 'Ein weiteres Fenster auf diese Sitzung, live, mit ihren Fragen. Nichts zieht um.',

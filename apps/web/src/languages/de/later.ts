@@ -36,6 +36,9 @@ export const words: typeof english = {
     move: (text) => `Zeit von „${text}“ ändern`,
     remove: (text) => `„${text}“ nicht senden`,
     edit: (text) => `„${text}“ bearbeiten`,
+    editText: 'Bearbeiten',
+    dontSend: 'Nicht senden',
+    deleteSchedule: 'Zeitplan löschen',
     edited: 'Später zu sendende Nachricht',
     newTime: 'Zeit ändern',
     limitOf: (name: string, agent: string) =>
@@ -88,7 +91,6 @@ export const words: typeof english = {
     runNow: 'Jetzt ausführen',
     pause: 'Pausieren',
     resume: 'Fortsetzen',
-    removeSchedule: (text) => `Zeitplan „${text}“ löschen`,
     over: 'Beendet',
     paused: {
       person: 'Pausiert',

@@ -1,5 +1,7 @@
 /** English: permissions, model and effort of an agent. */
-const the = (agent: string) => (agent === '' || agent === 'demo' ? 'The agent' : agent);
+const named = (unnamed: string) => (agent: string) => (agent === '' || agent === 'demo' ? unnamed : agent);
+const the = named('The agent');
+const within = named('the agent');
 
 export const words = {
   controls: {
@@ -9,7 +11,7 @@ export const words = {
     titleNew: (agent: string) => `${the(agent)}, new session`,
     close: 'Close',
     item: 'Permissions and model',
-    opening: (agent: string) => `Opening the session at ${agent === '' || agent === 'demo' ? 'the agent' : agent}…`,
+    opening: (agent: string) => `Opening the session at ${within(agent)}…`,
     none: (agent: string) => `${the(agent)} offers no choices.`,
     heading: { mode: 'Permissions', model: 'Model', thought_level: 'Effort' },
     applies: { now: 'applies at once', next: 'from the next message' },
@@ -27,7 +29,7 @@ export const words = {
     on: '{mode} {agent} changes files and runs commands on {machine} without asking.',
     onName: (mode: string) => `${mode}.`,
     onAgent: the,
-    dontAsk: (agent: string) => `New sessions with ${the(agent)} here don’t ask.`,
+    dontAsk: (agent: string) => `New sessions with ${within(agent)} here don’t ask.`,
     askAgain: 'Ask again',
     turnOn: (mode: string) => `Turn on ${mode}`,
     turnOnTitle: (mode: string) => `Turn on ${mode}?`,
@@ -37,7 +39,7 @@ export const words = {
       '{agent} will change any file and run any command on {machine} without asking you, while you’re not there: {rule}.',
     thisSession: 'This session only',
     thisSessionMore: 'Also after a restart of the machine',
-    allSessions: (agent: string, machine: string) => `All new sessions with ${the(agent)} on ${machine}`,
+    allSessions: (agent: string, machine: string) => `All new sessions with ${within(agent)} on ${machine}`,
     allSessionsMore: 'Not for schedules',
     cancel: 'Cancel',
   },

@@ -35,6 +35,9 @@ export const words = {
     move: (text: string) => `Change the time of “${text}”`,
     remove: (text: string) => `Don’t send “${text}”`,
     edit: (text: string) => `Edit “${text}”`,
+    editText: 'Edit',
+    dontSend: 'Don’t send',
+    deleteSchedule: 'Delete schedule',
     edited: 'Message to send later',
     newTime: 'Change time',
     limitOf: (name: string, agent: string) => `${limits[name] ?? 'Usage limit'}${agent === '' ? '' : ` of ${agent}`}`,
@@ -85,7 +88,6 @@ export const words = {
     runNow: 'Run now',
     pause: 'Pause',
     resume: 'Resume',
-    removeSchedule: (text: string) => `Delete the schedule “${text}”`,
     over: 'Over',
     paused: {
       person: 'Paused',

@@ -247,8 +247,20 @@ export function Mark({
   );
 }
 
-export const ErrorNote = ({ text, end }: { text: string; end?: ReactNode }) => (
-  <Note kind="bad" icon={<TriangleAlert className="i" aria-hidden />} end={end}>
-    <strong>{taskSentence('AGENT_ERROR')}</strong> {text}
-  </Note>
-);
+interface ErrorNoteProps {
+  code: unknown;
+  text: string;
+  end?: ReactNode;
+}
+
+/** A usage limit is no failure: the work is kept, and a card offers to continue. */
+export const ErrorNote = ({ code, text, end }: ErrorNoteProps) =>
+  code === 'USAGE_LIMIT' ? (
+    <Note kind="" icon={<Info className="i" aria-hidden />} end={end}>
+      {taskSentence(code)} {text}
+    </Note>
+  ) : (
+    <Note kind="bad" icon={<TriangleAlert className="i" aria-hidden />} end={end}>
+      <strong>{taskSentence('AGENT_ERROR')}</strong> {text}
+    </Note>
+  );
