@@ -16,7 +16,9 @@ const kills = 6;
 const betweenKillsMs = 5000;
 /** Messages come due over this span, after this lead. */
 const leadMs = 60_000;
-const spanMs = 30_000;
+const spanMs = 90_000;
+/** A daemon whose gateway died is back within this time after the restart. */
+const backMs = 3000;
 const schedulesOfPerson = 8;
 const patienceMs = 240_000;
 
@@ -102,10 +104,13 @@ describe('messages with a time during kills of instances', () => {
     const lastMs = Math.max(...due.values());
     await until('the first messages are due', () => Date.now() > Math.min(...due.values()), patienceMs);
     await database.sql.execute`UPDATE schedules SET next_at = now() + random() * interval '20 s'`;
+    const outages: { fromMs: number; untilMs: number }[] = [];
     for (let kill = 0; kill < kills; kill += 1) {
       const instance = kill % 3 === 2 ? cluster.apis[0]! : cluster.gateways[kill % 2]!;
+      const fromMs = Date.now();
       await instance.kill();
       await instance.start();
+      outages.push({ fromMs, untilMs: Date.now() + backMs });
       await lasting(betweenKillsMs);
     }
     const isSettled = async () => {
@@ -123,10 +128,18 @@ describe('messages with a time during kills of instances', () => {
     const twice = texts.filter((text) => (got.get(text)?.length ?? 0) > 1);
     const never = texts.filter((text) => !got.has(text));
     const early = [...due].filter(([text, atMs]) => (got.get(text) ?? []).some((one) => one.atMs < atMs));
+    const isUp = (fromMs: number, untilMs: number) =>
+      outages.every((outage) => outage.untilMs < fromMs || outage.fromMs > untilMs);
+    const lateMs = [...due]
+      .flatMap(([text, atMs]) => (got.get(text) ?? []).map((one) => [atMs, one.atMs] as const))
+      .filter(([dueMs, atMs]) => isUp(dueMs, atMs))
+      .map(([dueMs, atMs]) => atMs - dueMs)
+      .sort((left, right) => left - right);
+    const lateAt = (share: number) => (lateMs[Math.ceil(lateMs.length * share) - 1]! / 1000).toFixed(1);
     const runs = await database.sql.query<{ count: number; schedules: number }>`
       SELECT count(*)::int AS count, count(DISTINCT schedule_id)::int AS schedules FROM schedule_runs`;
     process.stdout.write(
-      `later: ${texts.length - never.length} of ${texts.length} sent, ${twice.length} twice, ${early.length} early, ${unknown[0]!.count} unknown, ${kills} kills\n`,
+      `later: ${texts.length - never.length} of ${texts.length} sent, ${twice.length} twice, ${early.length} early, ${unknown[0]!.count} unknown, ${kills} kills; ${lateMs.length} while all instances were up, ${lateAt(0.5)} s after their time (p99 ${lateAt(0.99)}, last ${lateAt(1)})\n`,
     );
     expect({ twice, early }).toEqual({ twice: [], early: [] });
     // The outcome of a delivery during a kill is unknown, and the relay never repeats it.

@@ -2,8 +2,11 @@
 import { Command, CommanderError } from 'commander';
 import { type Terminal, Failure, reasonOf } from '@relay/machine';
 import type { ChoiceOptions } from './agents/choice.ts';
+import type { CommonOptions } from './commands/place-options.ts';
 import { registerCommand } from './commands/register.ts';
 import { upCommand } from './commands/up.ts';
+import { type DeskQuestionsOptions, deskQuestionsCommand } from './commands/desk-questions.ts';
+import { hookCommand } from './desk-questions/hook.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { type ServiceOptions, serviceCommand } from './commands/service.ts';
@@ -149,6 +152,23 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
   command('unregister', 'remove this device from the relay and from this machine')
     .option('--force', 'remove it from this machine even if the relay cannot be reached')
     .action(run(unregisterCommand));
+
+  const deskQuestions = program
+    .command('desk-questions')
+    .description('ask questions of Claude Code in a terminal in your apps as well');
+  const switches = {
+    on: 'add the hook to the settings of Claude Code',
+    off: 'remove it',
+    status: 'show whether it is there',
+  } as const;
+  for (const [name, description] of Object.entries(switches) as [keyof typeof switches, string][]) {
+    const action = common(deskQuestions.command(name).description(description));
+    if (name === 'on') action.option('--yes', 'add it without a question');
+    action.action(async (options: DeskQuestionsOptions) => done(await deskQuestionsCommand(name, options, terminal)));
+  }
+  common(program.command('hook', { hidden: true }).description('run by Claude Code').argument('<agent>'))
+    // prettier-ignore
+    .action(async (_agent: string, options: CommonOptions) => done(await hookCommand(options, terminal)));
 
   const service = program.command('service').description('run the daemon as a user service');
   const actions = {

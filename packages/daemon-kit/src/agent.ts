@@ -10,6 +10,7 @@ import type {
   TextReason,
   Usage,
 } from '@relay/protocol';
+import type { DeskAsker } from './desk-questions.ts';
 import type { Holders } from './holders.ts';
 import type { Effect } from './transcript/mapper.ts';
 
@@ -260,6 +261,8 @@ export interface Agent {
   abandon?(taskId: string): void;
   /** The programs beside the daemon that have sessions of this agent open. */
   readonly holders?: Holders;
+  /** The questions of these programs. */
+  readonly deskAsker?: DeskAsker;
   /** Closes the idle process of this session, which can hold a lock. Resolves when the process is gone. */
   letGo?(sessionId: string): Promise<void>;
   /** The session got messages elsewhere: its state in memory is out of date. No turn runs in it. */

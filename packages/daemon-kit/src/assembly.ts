@@ -149,6 +149,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     link,
     isActive: (sessionId) => tasks.isActive(sessionId),
     isWatched: (sessionId) => watched.has(sessionId),
+    onClosed: (uuid) => tasks.questionClosed(uuid),
   });
 
   const controls = controlsOf({ options, files, agent, transcripts, link, clock, log });
@@ -192,6 +193,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     offers: (agentType) => options.further?.some((one) => one.agentType === agentType) === true,
     transcripts,
     sync: local.sync,
+    reportNew: onNew,
     bring: local.bring,
     namesQuestions: sendsPrompts,
     log,

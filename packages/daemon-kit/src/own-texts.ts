@@ -14,6 +14,7 @@ const sentences: Readonly<Record<TextReasonCode, (name: string) => string>> = {
   held_for_a_day: () => 'Not sent: it stayed open at the desk for a day.',
   held_restarted: () => 'The daemon was restarted while this waited. Send it again.',
   held_since: () => 'Another program had the session open. Send the message again.',
+  desk_answered: () => 'The terminal has your answer.',
   not_sent: () => 'Not sent',
   agent_silent: () => 'The agent ended its turn without saying anything.',
   agent_done: () => 'Done. The agent said nothing more.',

@@ -18,6 +18,7 @@ export function openTranscripts({
   link: { send, sendsTranscript, sendsPrompts },
   isActive,
   isWatched,
+  onClosed,
 }: {
   options: DaemonOptions;
   files: DaemonFiles;
@@ -28,6 +29,8 @@ export function openTranscripts({
   /** Whether one of our turns runs in the session. */
   isActive: (sessionId: string) => boolean;
   isWatched: (sessionId: string) => boolean;
+  /** A question of a session closed without an answer. */
+  onClosed: (uuid: string) => void;
 }): { transcripts: Transcripts; joined: Joined } {
   const idOf = (sessionId: string) =>
     agent.nameOf ? agent.nameOf(sessionId) : agent.messageName && agent.messageName.bind(agent);
@@ -46,6 +49,7 @@ export function openTranscripts({
       const about = { type: 'event', task_id: taskId, session_id: sessionId } as const;
       const status = isActive(sessionId) ? 'active' : 'idle';
       if (sendsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state, status });
+      onClosed(uuid);
     },
     keepsQuestions: agent.holdsQuestions !== true,
     isWatched,

@@ -95,6 +95,7 @@ export function joinAgents(
     onOwnTurn: (listener) => all.forEach((one) => one.onOwnTurn?.(listener)),
     abandon: (taskId) => all.forEach((one) => one.abandon?.(taskId)),
     ...holdersIn(all, of),
+    deskAsker: { listen: (ask) => all.forEach((one) => one.deskAsker?.listen(ask)) },
     letGo: async (sessionId) => of(sessionId).letGo?.(sessionId),
     outdated: (sessionId) => of(sessionId).outdated?.(sessionId),
     close: async () => void (await Promise.all(all.map(async (one) => one.close?.()))),

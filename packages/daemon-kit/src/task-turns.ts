@@ -4,6 +4,7 @@ import { reasonOf } from '@relay/machine';
 import { type GivenFile, SettingNotApplied, type Turn, type TurnReport } from './agent.ts';
 import { givenFiles } from './exchange.ts';
 import type { DeskGate } from './desk-gate.ts';
+import type { DeskQuestions } from './desk-questions.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
 import { createCapTurns } from './task-caps.ts';
@@ -27,21 +28,19 @@ interface Turns {
   settle(task: Task, end: () => void): void;
 }
 
+interface TurnParts {
+  /** Writes to the transcript, whose loss costs no turn. */
+  record: (write: () => void) => void;
+  reportOf: (task: Task) => TurnReport;
+  own: Pick<OwnTurns, 'leave' | 'taskOf'>;
+  gate: DeskGate;
+  deskQuestions: Pick<DeskQuestions, 'isFor' | 'give'>;
+}
+
 export function createTurns(
   room: TaskRoom,
   { finish }: Finish,
-  {
-    record,
-    reportOf,
-    own,
-    gate,
-  }: {
-    /** Writes to the transcript, whose loss costs no turn. */
-    record: (write: () => void) => void;
-    reportOf: (task: Task) => TurnReport;
-    own: Pick<OwnTurns, 'leave' | 'taskOf'>;
-    gate: DeskGate;
-  },
+  { record, reportOf, own, gate, deskQuestions }: TurnParts,
 ): Turns {
   const { agent, controls, transcripts, questions, voice, lines, taskQuestions } = room;
   const refuse = createRefusal(room, finish);
@@ -162,6 +161,7 @@ export function createTurns(
     run(task) {
       // Before anything that waits for the answer is taken.
       if (taskQuestions.isForPerson(task, room.namesQuestions())) return settle(task, () => undefined);
+      if (deskQuestions.isFor(task)) return settle(task, () => deskQuestions.give(task));
       const kept = gate.take(task);
       if (kept) {
         task.phase = 'running';

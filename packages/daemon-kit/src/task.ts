@@ -39,6 +39,8 @@ export interface TasksOptions {
   transcripts: Transcripts;
   /** Adds messages that were written elsewhere to the session; a session started locally is known afterwards. */
   sync?: (sessionId: string) => void;
+  /** Reports sessions that were started locally since the last report. */
+  reportNew?: () => unknown;
   /** Fetches messages, which must finish before `sync`; resolves with the reason if it failed. Undefined without a fetch. */
   bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   journal: Journal;
@@ -93,6 +95,8 @@ export interface Tasks {
   release(sessionId: string, stopTurn: boolean): Promise<Ended>;
   /** Why a terminal cannot continue the session now: a message waits for it, a turn runs, or a question is open. */
   deskReason(sessionId: string): 'waiting' | 'busy' | 'question' | undefined;
+  /** A question of a session closed without an answer. */
+  questionClosed(uuid: string): void;
   /** Programs might have left: tasks that wait for that begin. */
   lookAtDesk(): void;
   /** Reports for each task that waits for a place why nothing happens: now, and again as long as there are any. */

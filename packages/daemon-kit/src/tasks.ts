@@ -10,6 +10,7 @@ import { settledWithin } from './clock.ts';
 import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './task.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createDeskGate, deskOf } from './desk-gate.ts';
+import { createDeskQuestions } from './desk-questions.ts';
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
 import { createLines } from './task-lines.ts';
@@ -69,9 +70,11 @@ export function createTasks(options: TasksOptions): Tasks {
   const own = createOwnTurns({ ...options, taskQuestions }, record);
   agent.onOwnTurn?.(own.begin);
   const gate = createDeskGate(room, { finish: ends.finish, settle: (task, end) => turns.settle(task, end), progress });
-  const turns = createTurns(room, ends, { record, reportOf, own, gate });
-  const arrivals = createArrivals(room, ends.finish);
   const isBusy = (sessionId: string) => own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId);
+  const deskQuestions = createDeskQuestions({ room, isBusy, record, finish: ends.finish });
+  agent.deskAsker?.listen(deskQuestions.ask);
+  const turns = createTurns(room, ends, { record, reportOf, own, gate, deskQuestions });
+  const arrivals = createArrivals(room, ends.finish);
 
   const steers = createSteers(room, {
     remember: (taskId) => arrivals.remember(taskId),
@@ -137,6 +140,7 @@ export function createTasks(options: TasksOptions): Tasks {
       own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
     isBusy,
     ...deskOf(gate, isBusy, (sessionId) => taskQuestions.of(sessionId).length > 0),
+    questionClosed: (uuid) => deskQuestions.closed(uuid),
     reportWaiting: () => lines.reportWaiting(),
     recover() {
       transcripts.recover();
@@ -152,6 +156,7 @@ export function createTasks(options: TasksOptions): Tasks {
       room.stopped = end;
       lines.stop();
       gate.stop();
+      deskQuestions.stop();
       for (const task of [...room.resumed.values()]) ends.leave(task);
       ends.dropQuestions(end.error);
       const running = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));

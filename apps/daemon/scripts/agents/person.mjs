@@ -92,6 +92,7 @@ export function windowOf(desk, folder, took) {
     shows,
     programs: window.programs,
     close: window.close,
+    enter: () => window.press('Enter'),
     isShown: (word) =>
       until(
         () => window.screen().includes(word),

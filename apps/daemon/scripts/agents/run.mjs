@@ -13,6 +13,7 @@ import { limitsOf } from '../../dist/agents/history/readers.js';
 import { agreesWithTheModel } from './account.mjs';
 import { obeysEffort, obeysMode, obeysModel, offersAndHolds, readsFile, reachesLimits } from './controls.mjs';
 import { installedAgent } from './installed.mjs';
+import { answersAtDesk } from './desk-question.mjs';
 import { startMock } from './mock-llm.mjs';
 import { randomOrders } from './orders.mjs';
 import { sameEverywhere } from './parts.mjs';
@@ -346,6 +347,8 @@ const checks = {
     sameEverywhere(w, tools),
   "the model's log and the transcript agree, item by item": (w) => agreesWithTheModel(w, tools),
   'desk and phone in random orders': ({ name, relay }) => ordersOf({ name, relay, count: orders, isServed: false }),
+  'questions in its terminal are answered in an app': ({ name, relay }) =>
+    name === 'claude_code' ? answersAtDesk(name, relay, mock, must) : 'its terminals have no hook',
   "desk and phone in random orders, with Codex's server": ({ name, relay }) =>
     ordersOf({ name, relay, count: Math.ceil(orders / 5), isServed: true }),
 };

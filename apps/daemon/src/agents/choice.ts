@@ -20,6 +20,8 @@ import { markerVariable } from './acp/pool.ts';
 import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets, versionOf } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
+import { deskDoor, doorAddress } from '../desk-questions/door.ts';
+import { hookSeconds } from '../desk-questions/settings.ts';
 import { deskOf } from './desk.ts';
 import { codexReadIn } from './history/codex.ts';
 import { limitsOf } from './history/readers.ts';
@@ -245,7 +247,13 @@ export function agentOf(
       });
       // No one starts a session with the demonstration locally.
       if (choice.preset === 'demo') return { agent };
-      return { agent, outside: deskOf({ agent, preset, env: whole, rules, holders, log }) };
+      const outside = deskOf({ agent, preset, env: whole, rules, holders, log });
+      const address = doorAddress(stateDir);
+      if (!isSeen || askAtDesk !== undefined || preset?.holder !== 'claude' || address === undefined)
+        return { agent, outside };
+      const door = deskDoor({ address, holders, log, hookSeconds, ...(clock ? { clock } : {}) });
+      const close = async () => void (await Promise.all([door.close(), agent.close?.()]));
+      return { agent: { ...agent, deskAsker: door, close }, outside };
     }
   }
 }

@@ -9,6 +9,7 @@ const textReasons = [
   'held_for_a_day',
   'held_restarted',
   'held_since',
+  'desk_answered',
   'not_sent',
   'agent_silent',
   'agent_done',

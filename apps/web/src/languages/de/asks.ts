@@ -21,6 +21,7 @@ export const words: typeof english = {
       held_for_a_day: () => 'Nicht gesendet: Die Sitzung blieb einen Tag lang am Rechner offen.',
       held_restarted: () => 'Der Daemon wurde neu gestartet, während das wartete. Sende es noch einmal.',
       held_since: () => 'Ein anderes Programm hatte die Sitzung offen. Sende die Nachricht noch einmal.',
+      desk_answered: () => 'Das Terminal hat deine Antwort.',
       not_sent: () => 'Nicht gesendet',
       agent_silent: () => 'Der Agent war fertig, ohne etwas zu schreiben.',
       agent_done: () => 'Fertig. Der Agent hat nichts weiter geschrieben.',
