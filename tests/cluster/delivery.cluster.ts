@@ -32,11 +32,13 @@ describe('a task whose path to its daemon breaks', () => {
     const waiting = await connectDaemon(cluster, { gateway: 0, hello: [] });
     const { deviceId, registration } = waiting;
     const { taskId } = (await post(deviceId, 'between waking and taking')).body as { taskId: string };
-    // The gateway starts to claim the task, and waits for the lock of the device when it dies.
+    // The gateway starts to claim the task, and waits for the lock of the device when it dies with its connection. A claim is one statement:
+    // PostgreSQL commits it if it gets the lock before it notices the death, and then the delivery is unknown, as in the next case.
     const unlock = await truth.lockDevice(deviceId);
     waiting.send({ type: 'status', running_tasks: [] });
     await until('the gateway waits for the lock', () => truth.isWaitedFor());
     await cluster.gateways[0]!.kill();
+    await truth.abortWaiting();
     await unlock();
     const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
     expect(await daemon.next('task_start')).toMatchObject({ task_id: taskId });

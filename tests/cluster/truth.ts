@@ -37,6 +37,8 @@ export interface Truth {
   run(statement: string): Promise<void>;
   /** Whether a transaction waits for a lock. */
   isWaitedFor(): Promise<boolean>;
+  /** Aborts the transactions that wait for a lock, as PostgreSQL does once it notices that their client has died. */
+  abortWaiting(): Promise<void>;
   /** Holds the lock of a device until the returned function is called. */
   lockDevice(id: string): Promise<() => Promise<void>>;
   /** Locks a whole table: no other connection can read it. */
@@ -114,6 +116,10 @@ export async function openTruth(
         SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
       return rows.length > 0;
     },
+    abortWaiting: async () =>
+      void (await database.sql.query`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()`),
     lockDevice: (id) => lock('SELECT id FROM devices WHERE id = $1 FOR UPDATE', id),
     lockTable: (name) => lock(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`),
     close: async () => {

@@ -101,7 +101,7 @@ describe('a question of Claude Code in a terminal', () => {
     expect(decisionIn(hook.out())).toEqual({ behavior: 'allow' });
   });
 
-  it('44, desk 19: is rejected with the words of a person', async () => {
+  it('44, desk 19: is rejected with a text of a person', async () => {
     const place = await scene();
     const { hook, question } = await asked(place);
     place.connection.send({
@@ -177,7 +177,7 @@ describe('a hook without a question in apps', () => {
     expect(hook.out() + hook.err()).toBe('');
   };
 
-  it('44, desk 19: exits without a word for a folder that is not shared, and with --desk off or --ask-at-desk', async () => {
+  it('44, desk 19: exits without output for a folder that is not shared, and with --desk off or --ask-at-desk', async () => {
     for (const options of [
       { allowed: false },
       { place: { desk: 'off' } },
@@ -188,7 +188,7 @@ describe('a hook without a question in apps', () => {
     }
   });
 
-  it('44, desk 19: exits without a word for another session, an agent of the daemon, a question with choices, and no JSON', async () => {
+  it('44, desk 19: exits without output for another session, an agent of the daemon, a question with choices, and no JSON', async () => {
     const { hook, project, terminal } = await scene();
     await silent(hook(requestOf(project, { session_id: 's2' })));
     await silent(hook(requestOf(project), { RELAY_DAEMON_AGENT: 'mine' }));

@@ -326,4 +326,31 @@ describe('a session that another program has open', () => {
     expect((await relay.call('listInbox')).body.items).toEqual([]);
     await again.close();
   });
+
+  it('44, desk 19: notifies once of a question that its program asks and apps show', async () => {
+    const daemon = await connect(undefined, entry('n5'), entry('n6'));
+    const [asked, waiting] = [await known(idOf(daemon, 'n5')), await known(idOf(daemon, 'n6'))];
+    for (const id of [asked, waiting]) await relay.call('watch', { body: { sessionId: id } });
+    const notified = async () =>
+      (await relay.call('listNotifications')).body.notifications.flatMap(({ sessionId }) =>
+        [asked, waiting].includes(sessionId) ? [sessionId] : [],
+      );
+    const option = { id: 'allow', label: 'Allow once', kind: 'allow_once' };
+    const question = { uuid: 'desk-question', title: 'Run ls?', kind: 'permission', options: [option], person: true };
+    daemon.event('', 'PROMPT_OPEN', { session_id: 'n5', question });
+    await until(async () => (await read(asked))?.prompt !== undefined);
+    for (const name of ['n5', 'n6'])
+      daemon.send({ type: 'session_held', session_id: name, held: { ...held, state: 'waiting' } });
+    await until(async () => (await notified()).includes(waiting));
+    expect(await notified()).toEqual([waiting, asked]);
+    // The answer is a task of its own, which the daemon settles once the program has it.
+    const params = { id: asked, uuid: question.uuid };
+    const { body, status } = await relay.call('answerPrompt', { params, body: { option: 'allow' } });
+    expect(status).toBe(202);
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ task_id: body.taskId, prompt_uuid: question.uuid, option_id: 'allow' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'n5', result: 'The terminal has your answer.' });
+    await until(async () => (await read(asked))?.prompt === undefined);
+    await daemon.close();
+  });
 });

@@ -10,7 +10,6 @@ import type {
   TextReason,
   Usage,
 } from '@relay/protocol';
-import type { DeskAsker } from './desk-questions.ts';
 import type { Holders } from './holders.ts';
 import type { Effect } from './transcript/mapper.ts';
 
@@ -97,6 +96,25 @@ export interface Question {
   textBefore?: string;
   /** Labels of the choices. */
   options?: readonly string[];
+}
+
+/** A question that a program asks its person at this machine. */
+export interface AskedAtDesk {
+  sessionId: string;
+  question: Question;
+  /** Gives the person's answer to the program: an option, or the text of a rejection. Returns false if the program has left. */
+  answer(option: string | undefined, words: string): boolean;
+  /** The relay asks no longer: the program continues to ask at the machine alone. */
+  leave(): void;
+}
+
+/** The seam to the code that knows agents. */
+export interface DeskAsker {
+  /**
+   * Called once, at the start. `ask` opens a question, and returns a function that closes it when the program has an answer or leaves. Returns
+   * undefined where the question cannot be asked: the session is unknown to the relay, or the daemon works in it itself.
+   */
+  listen(ask: (asked: AskedAtDesk) => (() => void) | undefined): void;
 }
 
 /** A usage limit that the agent reached. */

@@ -2,29 +2,10 @@
  * The questions of programs beside the daemon, in sessions that they have open (rules, 24.9). The answer of a person is a task like any other,
  * which settles as soon as the program has the answer: the agent of the daemon never gets it.
  */
-import type { Question } from './agent.ts';
+import type { AskedAtDesk } from './agent.ts';
 import type { TaskQuestions } from './task-questions.ts';
 import type { Task, TasksOptions } from './task.ts';
 import { type End, completed, questionOf, tooLate } from './task-ends.ts';
-
-/** A question that a program asks its person at this machine. */
-export interface AskedAtDesk {
-  sessionId: string;
-  question: Question;
-  /** Gives the person's answer to the program: an option, or the text of a rejection. Returns false if the program has left. */
-  answer(option: string | undefined, words: string): boolean;
-  /** The relay asks no longer: the program continues to ask at the machine alone. */
-  leave(): void;
-}
-
-/** The seam to the code that knows agents. */
-export interface DeskAsker {
-  /**
-   * Called once, at the start. `ask` opens a question, and returns a function that closes it when the program has an answer or leaves. Returns
-   * undefined where the question cannot be asked: the session is unknown to the relay, or the daemon works in it itself.
-   */
-  listen(ask: (asked: AskedAtDesk) => (() => void) | undefined): void;
-}
 
 export interface DeskQuestions {
   ask: (asked: AskedAtDesk) => (() => void) | undefined;

@@ -5,6 +5,8 @@
 export { daemonSocketAddress, serverAddress } from './address.ts';
 export type {
   Agent,
+  AskedAtDesk,
+  DeskAsker,
   GivenFile,
   Opened,
   Opening,
@@ -35,7 +37,6 @@ export { exitCodes } from './exit-codes.ts';
 export type { FileExchange } from './exchange.ts';
 export { numbered, safeFileName } from './file-names.ts';
 export type { Browse } from './folders.ts';
-export type { AskedAtDesk, DeskAsker } from './desk-questions.ts';
 export type { Ended, Holders } from './holders.ts';
 export { FilesRefused, type FileQuestion, type SessionPlace, type Workspace } from './changes.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';

@@ -32,12 +32,13 @@ export async function saveHeld(db: Db, key: string, held: Held | null): Promise<
 
 /**
  * Enqueues a notification if the program of a watched session has waited for its person since `at`. Each `at` notifies
- * once. Returns whether it wrote a notification.
+ * once, and a question that apps show notifies by itself. Returns whether it wrote a notification.
  */
 export async function notifyOfHeld(db: Db, key: string, at: string): Promise<boolean> {
   const [row] = await db.sql.query<{ key: string }>`
     SELECT s.key FROM sessions s WHERE s.key = ${key} AND s.deleted_at IS NULL
       AND s.held->>'state' = 'waiting' AND s.held->>'at' = ${at}
+      AND NOT EXISTS (SELECT 1 FROM prompts p WHERE p.session_key = s.key AND p.state = 'open')
       AND (s.notify = 'all' OR EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id))`;
   if (!row) return false;
   return addNotification(db, { sessionKey: key, cause: 'needs_you', taskId: `${prefixOfWait}${at}`, windowMs: 0 });

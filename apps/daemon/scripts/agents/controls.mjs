@@ -101,7 +101,7 @@ export async function obeysMode(w, { must, mock, asking }) {
   const { mode } = await offered(w);
   const [safe, free] = [mode.value, freeIn(mode)];
   if (w.name === 'opencode') {
-    // Its second mode, in which it must not edit, is a text beside the message.
+    // Its second mode forbids edits, with a text beside the message.
     const shown = ({ users }) => (/plan mode/i.test(users.at(-1)) ? 'plan' : 'build');
     const isMeant = (value, seen) => value === seen;
     return obeys(w, { must, mock }, { setting: mode.id, base: [], values: ['plan', 'build'], shown, isMeant, quiet });

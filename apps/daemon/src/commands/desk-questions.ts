@@ -8,7 +8,7 @@ import { homeOf } from '../home.ts';
 import type { CommonOptions } from './place-options.ts';
 
 export interface DeskQuestionsOptions extends CommonOptions {
-  /** Without a question. */
+  /** Adds the hook at once. */
   yes?: boolean;
 }
 
@@ -62,7 +62,7 @@ async function isWanted(
   const entry = JSON.stringify(entryFor(command), undefined, 2).replaceAll('\n', '\n    ');
   terminal.err(
     `This adds to "hooks", "PermissionRequest" in ${file}:\n\n    ${entry}\n\n` +
-      'Whoever can answer in your apps can then allow commands in terminals of Claude Code on this machine.\n',
+      'Your apps can then allow commands in terminals of Claude Code on this machine.\n',
   );
   if (!terminal.inIsScreen)
     throw new Failure('ANSWER_NEEDED', 'To add it without a question, use --yes.', exitCodes.usage);

@@ -20,7 +20,7 @@ import { decisionFor, requestIn } from './claude.ts';
 
 export const requestBytes = 256 * 1024;
 const maxHooks = 50;
-/** A socket address has at most 104 bytes on macOS, with its end. */
+/** A socket address has at most 104 bytes on macOS, with its final zero. */
 const addressBytes = 100;
 /** A hook sends its request at once. */
 const requestMs = 5000;

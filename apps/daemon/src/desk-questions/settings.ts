@@ -17,7 +17,7 @@ export const entryFor = (command: string) => ({
   hooks: [{ type: 'command', command, timeout: hookSeconds }],
 });
 
-/** What `on` replaced, so that `off` restores the same bytes. */
+/** The file before and after `on`, so that `off` restores the same bytes. */
 interface Kept {
   file: string;
   /** Null: there was no file. */

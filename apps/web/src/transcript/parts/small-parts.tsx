@@ -253,7 +253,7 @@ interface ErrorNoteProps {
   end?: ReactNode;
 }
 
-/** A usage limit is no failure: the work is kept, and a card offers to continue. */
+/** The work is kept at a usage limit, and a card offers to continue: the note does not show a failure. */
 export const ErrorNote = ({ code, text, end }: ErrorNoteProps) =>
   code === 'USAGE_LIMIT' ? (
     <Note kind="" icon={<Info className="i" aria-hidden />} end={end}>
