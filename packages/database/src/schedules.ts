@@ -191,10 +191,13 @@ export interface ScheduleFields {
   isPaused: boolean;
 }
 
-const nextOf = (fields: ScheduleFields, made: number, now: Date): Date | null => {
+/** The next time after the clock of PostgreSQL, which also decides when it has come (ADR 92). */
+async function nextOf(db: Db, fields: ScheduleFields, made: number): Promise<Date | null> {
   const { cron, zone, from, until, times, isPaused } = fields;
-  return isPaused ? null : (timesOf({ cron, zone, from_at: from, until_at: until, times, made }, now, 1)[0] ?? null);
-};
+  if (isPaused) return null;
+  const [clock] = await db.sql.query<{ now: Date }>`SELECT now()`;
+  return timesOf({ cron, zone, from_at: from, until_at: until, times, made }, clock!.now, 1)[0] ?? null;
+}
 
 export async function addSchedule(
   db: Db,
@@ -202,23 +205,25 @@ export async function addSchedule(
   fields: ScheduleFields,
 ): Promise<string> {
   const id = newUlid();
+  const next = await nextOf(db, fields, 0);
   await db.sql.execute`
     INSERT INTO schedules (id, owner_id, device_id, agent_type, project_path, session_key, title, message, settings, dangerous, cron, zone, from_at,
       until_at, times, wait_seconds, program, paused_for, next_at)
     VALUES (${id}, ${about.ownerId}, ${about.deviceId}, ${fields.agentType}, ${fields.projectPath}, ${fields.sessionKey}, ${fields.title},
       ${fields.message}, ${fields.settings}::jsonb, ${fields.dangerous}, ${fields.cron}, ${fields.zone}, ${fields.from}, ${fields.until}, ${fields.times},
-      ${fields.waitSeconds}, ${about.program}, ${fields.isPaused ? 'person' : null}, ${nextOf(fields, 0, new Date())})`;
+      ${fields.waitSeconds}, ${about.program}, ${fields.isPaused ? 'person' : null}, ${next})`;
   return id;
 }
 
 /** Replaces the fields of a schedule. Its next time follows from now, and failures in a row count from now. */
 export async function changeSchedule(db: Db, before: ScheduleRow, fields: ScheduleFields): Promise<void> {
   const pausedFor = fields.isPaused ? (before.paused_for ?? 'person') : null;
+  const next = await nextOf(db, fields, before.made);
   await db.sql.execute`
     UPDATE schedules SET agent_type = ${fields.agentType}, project_path = ${fields.projectPath}, title = ${fields.title}, message = ${fields.message},
       settings = ${fields.settings}::jsonb, dangerous = ${fields.dangerous}, cron = ${fields.cron}, zone = ${fields.zone}, from_at = ${fields.from},
       until_at = ${fields.until}, times = ${fields.times}, wait_seconds = ${fields.waitSeconds}, paused_for = ${pausedFor},
-      next_at = ${nextOf(fields, before.made, new Date())}, counts_from = now(), updated_at = now()
+      next_at = ${next}, counts_from = now(), updated_at = now()
     WHERE id = ${before.id}`;
 }
 

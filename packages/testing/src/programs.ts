@@ -30,9 +30,14 @@ export async function freePort(): Promise<number> {
   for (;;) {
     // Above 10080, which fetch and browsers refuse.
     const port = 10_100 + Math.floor(Math.random() * 19_900);
-    if (await isFree(port)) return port;
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
 }
+
+/** The ports of this process: the program of an earlier one might not listen yet. */
+const given = new Set<number>();
 
 /** The same, as the next one was. */
 export async function twoFreePorts(): Promise<number> {
