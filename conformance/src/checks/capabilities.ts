@@ -187,6 +187,8 @@ export const capabilities: readonly Check[] = [
     const query = { from: '2026-03-01', to: '2026-03-30', zone: 'Europe/Paris' };
     await world.rest.refused('readUsage', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.device.id }, query });
     const daemon = await declaring(world, 'spending');
+    // Afterwards every instance knows the capabilities of this connection.
+    await world.session({}, daemon);
     const params = { id: daemon.device.id };
     const read = world.rest.ok('readUsage', { params, query });
     const { request_id, from, to, zone } = await daemon.inbox.until('spending_request', () => true);
