@@ -349,7 +349,10 @@ describe('a session that another program has open', () => {
     expect(status).toBe(202);
     const task = await daemon.next('task_resume');
     expect(task).toMatchObject({ task_id: body.taskId, prompt_uuid: question.uuid, option_id: 'allow' });
-    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'n5', result: 'The terminal has your answer.' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', {
+      session_id: 'n5',
+      result: 'The terminal has your answer.',
+    });
     await until(async () => (await read(asked))?.prompt === undefined);
     await daemon.close();
   });
