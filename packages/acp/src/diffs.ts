@@ -37,5 +37,6 @@ function contentOf(diff: Fields, cwd: string, paths: Paths): ToolCallContent[] {
   }
   if (contents.length > 0) return contents;
   const verbs: Readonly<Record<string, string>> = { add: 'Added', delete: 'Deleted' };
-  return [textContent(`${verbs[String(diff.change)] ?? 'Changed'} ${path}.`)];
+  const verb = Object.hasOwn(verbs, String(diff.change)) ? verbs[String(diff.change)] : undefined;
+  return [textContent(`${verb ?? 'Changed'} ${path}.`)];
 }

@@ -242,6 +242,10 @@ function usageOf({ used, size, cost }: Part): SessionUpdate | undefined {
   };
 }
 
+/** Own entries alone: a daemon can send any name, also `toString`. */
+const entryOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 const markTitles: Readonly<Record<string, string>> = {
   cancelled: 'Cancelled',
   interrupted: 'Interrupted',
@@ -251,7 +255,7 @@ const markTitles: Readonly<Record<string, string>> = {
 function noticeOf({ what, text: notice }: Part): SessionUpdate | undefined {
   // The options of the session report a change of mode.
   if (what === 'mode') return undefined;
-  const title = markTitles[String(what)] ?? text(notice);
+  const title = entryOf(markTitles, String(what)) ?? text(notice);
   if (title === undefined) return undefined;
   const description = text(notice);
   return {
@@ -307,7 +311,7 @@ function callOf({ part, content }: Item, { cwd, paths }: UpdaterOptions) {
     title: text(part.title) ?? text(part.name) ?? text(command) ?? text(content) ?? 'Tool',
     name: text(part.name),
     kind: toolKinds.find((kind) => kind === part.does) ?? ('other' satisfies ToolKind),
-    status: toolStates[String(part.status)],
+    status: entryOf(toolStates, String(part.status)),
     content: [...contentOfDiffs(part.diffs, cwd, paths), ...(output === undefined ? [] : [textContent(output + left)])],
     locations: places.map(({ path, line }) => ({
       path: localPath(path as string, cwd, paths),
