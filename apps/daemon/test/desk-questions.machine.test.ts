@@ -2,12 +2,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLog } from '@relay/daemon-kit';
+import { type Clock, silentLog, systemClock } from '@relay/daemon-kit';
 import { agentOf } from '../src/agents/choice.ts';
+import { requireConfig, writeConfig } from '../src/config.ts';
+import { homeOf } from '../src/home.ts';
 import { demoAgentFile } from './demo-agent.ts';
 import { house } from './house.ts';
 import { type Program, startProgram } from './program.ts';
-import { terminals } from './terminals.ts';
+import { registered } from './registered.ts';
+import { terminals, until } from './terminals.ts';
 
 const home = house();
 const desk = terminals();
@@ -18,6 +21,8 @@ afterEach(async () => {
   desk.close();
 });
 
+/** Between two looks of the door at the record of a program. */
+const lookMs = 1000;
 const text = 'rm -r "build folder"';
 const requestOf = (folder: string, more: object = {}) => ({
   session_id: 's1',
@@ -30,9 +35,9 @@ const requestOf = (folder: string, more: object = {}) => ({
 const decisionIn = (out: string) =>
   (JSON.parse(out) as { hookSpecificOutput: { decision: object } }).hookSpecificOutput.decision;
 
-/** A session of Claude Code that a terminal has open, and a daemon on the same home. */
-async function scene({ allowed = true, place = {} }: { allowed?: boolean; place?: object } = {}) {
-  const [root, stateDir, elsewhere] = [home.folder(), home.folder(), home.folder()];
+/** A home with a session of Claude Code that a terminal has open. */
+async function claudeHome() {
+  const root = home.folder();
   const [folder, project] = [join(root, '.claude'), join(root, 'project')];
   const row = { type: 'user', uuid: 'u1', cwd: project, timestamp: new Date().toISOString() };
   mkdirSync(join(folder, 'projects/-project'), { recursive: true });
@@ -42,7 +47,6 @@ async function scene({ allowed = true, place = {} }: { allowed?: boolean; place?
     `${JSON.stringify({ ...row, message: { role: 'user', content: 'Clean up' } })}\n`,
   );
   const terminal = await desk.open({ folder, sessionId: 's1', status: 'waiting' });
-  const shared = allowed ? root : elsewhere;
   const choice = {
     kind: 'acp',
     preset: 'claude_code',
@@ -50,10 +54,20 @@ async function scene({ allowed = true, place = {} }: { allowed?: boolean; place?
     args: [demoAgentFile],
     env: { HOME: root, CLAUDE_CONFIG_DIR: folder, DEMO_AGENT_HOME: root },
   } as const;
-  const answering = agentOf(
-    { ...choice, args: [...choice.args] },
-    { rules: { defaultPath: shared, allowed: [shared] }, stateDir: join(stateDir, 'state'), log: silentLog, ...place },
-  );
+  return { root, folder, project, terminal, choice: { ...choice, args: [...choice.args] } };
+}
+
+/** A session of Claude Code that a terminal has open, and a daemon on the same home. */
+async function scene({ allowed = true, place = {} }: { allowed?: boolean; place?: object } = {}) {
+  const { root, project, terminal, choice } = await claudeHome();
+  const [stateDir, elsewhere] = [home.folder(), home.folder()];
+  const shared = allowed ? root : elsewhere;
+  const answering = agentOf(choice, {
+    rules: { defaultPath: shared, allowed: [shared] },
+    stateDir: join(stateDir, 'state'),
+    log: silentLog,
+    ...place,
+  });
   mkdirSync(join(stateDir, 'state'), { recursive: true });
   const relay = await home.relay({ declares: ['transcript', 'prompts', 'desk'] });
   const daemon = home.daemon(relay, answering.agent, {
@@ -114,11 +128,16 @@ describe('a question of Claude Code in a terminal', () => {
   });
 
   it('44, desk 19: closes when its person answers in the terminal, and a late answer of an app reaches nothing', async () => {
-    const place = await scene();
+    let looks = 0;
+    const after: Clock['after'] = (ms, act) => {
+      if (ms === lookMs) looks += 1;
+      return systemClock.after(ms, act);
+    };
+    const place = await scene({ place: { clock: { ...systemClock, after } } });
     const { hook, question } = await asked(place);
     const record = JSON.parse(readFileSync(place.terminal.record, 'utf8')) as object;
     // The door has seen the record of this question.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await until(() => (looks > 1 ? true : undefined));
     // The next question of the turn: the record waits as before, with a later time.
     writeFileSync(place.terminal.record, JSON.stringify({ ...record, statusUpdatedAt: Date.now() + 1000 }));
     expect(await place.connection.event('PROMPT_CLOSED', '')).toMatchObject({
@@ -144,10 +163,28 @@ describe('a question of Claude Code in a terminal', () => {
     expect(second.child.exitCode).toBeNull();
   });
 
-  it('44, desk 19: stays in the terminal when the daemon stops: the hook exits within a second', async () => {
+  it('44, desk 19: stays in the terminal when the daemon stops: the hook exits without a decision', async () => {
     const place = await scene();
     const { hook } = await asked(place);
     await place.daemon.stop();
+    expect(await hook.exit).toMatchObject({ code: 0 });
+    expect(hook.out()).toBe('');
+  });
+
+  it('44, desk 19: stays in the terminal when the daemon is killed: the hook exits without a decision', async () => {
+    const { root, project, choice } = await claudeHome();
+    const relay = await home.relay({ declares: ['transcript', 'prompts', 'desk'] });
+    const stateDir = registered(home, relay);
+    const place = homeOf({ home: stateDir, env: {} });
+    writeConfig(place, { ...requireConfig(place), agent: choice, allow: [root], project: root });
+    const daemon = startProgram(['run', '--home', stateDir]);
+    hooks.push(daemon);
+    const connection = await relay.connection();
+    const hook = startProgram(['hook', 'claude', '--home', stateDir]);
+    hooks.push(hook);
+    hook.child.stdin.end(JSON.stringify(requestOf(project)));
+    await connection.event('PROMPT_OPEN', '');
+    daemon.child.kill('SIGKILL');
     expect(await hook.exit).toMatchObject({ code: 0 });
     expect(hook.out()).toBe('');
   });
