@@ -77,12 +77,12 @@ export interface Publisher {
    * the same text of the same role within the window is one message (rules, 12.2). Every agent message counts
    * separately, unless the result of a turn that completed within the window contains it (rules, 12.3).
    */
-  say(conversation: SessionChannel, message: Message, uuids?: readonly string[]): Promise<void>;
+  publishMessage(conversation: SessionChannel, message: Message, uuids?: readonly string[]): Promise<void>;
   /**
    * A message, or the final message of a turn, of a daemon with `transcript`, unless its uuid was published within the
    * window: the same text twice is two messages.
    */
-  sayOnce(conversation: SessionChannel, message: Message): Promise<void>;
+  publishOnce(conversation: SessionChannel, message: Message): Promise<void>;
   /** Returns the texts of a turn, given in order, that apps did not receive live since `sinceMs`. */
   unpublished(conversation: SessionChannel, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
@@ -90,7 +90,7 @@ export interface Publisher {
    * agent's result that is new in this turn. `key`: two calls with one key within the window count as one. `sinceMs`:
    * earlier texts (ms since 1970) belong to another turn.
    */
-  sayEnd(conversation: SessionChannel, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
+  publishEnd(conversation: SessionChannel, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
   /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
   markPublished(
     ownerId: string,
@@ -217,21 +217,21 @@ export function createPublisher({
     hotText,
     markPublished,
     hot: (ownerId, frame, kind) => hotText(ownerId, JSON.stringify(frame), kind),
-    say: async (conversation, message, uuids = []) => {
+    publishMessage: async (conversation, message, uuids = []) => {
       if (message.content === '') return;
       const { ownerId, key, sessionId } = conversation;
       const keys = uuids.map((uuid) => uuidKey(key, uuid));
       if (message.role === 'AGENT') await speak(conversation, message, keys);
       else await appendOnce(ownerId, sessionId, message, [textKey(key, message.role, message.content), ...keys]);
     },
-    sayOnce: async ({ ownerId, key, sessionId }, message) => {
+    publishOnce: async ({ ownerId, key, sessionId }, message) => {
       if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(key, message.uuid)]);
     },
     unpublished: async ({ key, turns: held }, texts, sinceMs) => {
       const isUnpublished = unpublishedIn(await turns.read(held, key), sinceMs);
       return texts.filter(({ content }) => isUnpublished(content));
     },
-    sayEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
+    publishEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
       if (message.content === '') return;
       if (key !== undefined && !(await isFirst(ownerId, [endKey(sessionKey, key)]))) return;
       if (message.role !== 'AGENT') {

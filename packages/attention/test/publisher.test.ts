@@ -170,12 +170,12 @@ describe('a publisher', () => {
   let turns: HeldTurns;
   const of = ({ owner = 'alice', key = 'k1' }: { owner?: string; key?: string }) =>
     ({ ownerId: owner, key, sessionId: 'd:a:n', turns }) as const;
-  const say = (
+  const publish = (
     content: string,
     options: { uuid?: string; role?: 'USER' | 'AGENT'; key?: string; uuids?: string[]; owner?: string } = {},
-  ) => publisher.say(of(options), said(content, options), options.uuids);
-  const sayEnd = (content: string, { role, key }: { role?: 'AGENT' | 'SYSTEM'; key?: string } = {}) =>
-    publisher.sayEnd(of({}), said(content, role && { role }), key === undefined ? {} : { key });
+  ) => publisher.publishMessage(of(options), said(content, options), options.uuids);
+  const publishEnd = (content: string, { role, key }: { role?: 'AGENT' | 'SYSTEM'; key?: string } = {}) =>
+    publisher.publishEnd(of({}), said(content, role && { role }), key === undefined ? {} : { key });
   const contents = () =>
     channel.sent.map(
       ({ body }) => (JSON.parse(decodeUserFrame(body)!.text) as { message: { content: string } }).message.content,
@@ -218,50 +218,50 @@ describe('a publisher', () => {
 
   describe('publishes a message', () => {
     it('as new_message, once per uuid, and once per text of a user', async () => {
-      await say('hello', { uuids: ['u'] });
-      await say('hello', { uuid: 'another', uuids: ['u'] });
+      await publish('hello', { uuids: ['u'] });
+      await publish('hello', { uuid: 'another', uuids: ['u'] });
       expect(channel.sent).toHaveLength(1);
       expect(JSON.parse(channel.sent[0]!.body.slice(1))).toEqual(newMessage('d:a:n', said('hello')));
-      await say('hi', { role: 'USER' });
-      await say('hi', { role: 'USER', uuid: 'another' });
+      await publish('hi', { role: 'USER' });
+      await publish('hi', { role: 'USER', uuid: 'another' });
       expect(contents()).toEqual(['hello', 'hi']);
       const told = channel.asked.filter(({ scope }) => scope === 'alice');
       expect(new Set(told.map(({ ttlMs }) => ttlMs))).toEqual(new Set([30_000]));
     });
 
     it('F2: not when the result of its turn holds it, in either order', async () => {
-      await say('A', { uuids: ['u1'] });
-      await sayEnd('A\n\nB\n');
-      await say('B', { uuids: ['u2'] });
-      await say('B', { uuids: ['u2'] });
+      await publish('A', { uuids: ['u1'] });
+      await publishEnd('A\n\nB\n');
+      await publish('B', { uuids: ['u2'] });
+      await publish('B', { uuids: ['u2'] });
       expect(contents()).toEqual(['A', 'B\n']);
-      await say('B', { uuids: ['u3'] });
-      await sayEnd('B');
+      await publish('B', { uuids: ['u3'] });
+      await publishEnd('B');
       expect(contents()).toEqual(['A', 'B\n', 'B']);
     });
 
     it('F2: not after a publication over the previous connection', async () => {
-      for (const text of ['A', 'B', 'C']) await say(text);
+      for (const text of ['A', 'B', 'C']) await publish(text);
       turns = new Map();
-      await say('D');
+      await publish('D');
       turns = new Map();
-      await sayEnd('A\n\nB\n\nC\n\nD\n\nE');
+      await publishEnd('A\n\nB\n\nC\n\nD\n\nE');
       turns = new Map();
-      await say('E');
+      await publish('E');
       expect(contents()).toEqual(['A', 'B', 'C', 'D', 'E']);
     });
 
     it('F2: not when a repetition was all that came over the connection before', async () => {
-      await say('A', { uuids: ['u1'] });
+      await publish('A', { uuids: ['u1'] });
       turns = new Map();
-      await say('A', { uuids: ['u1'] });
+      await publish('A', { uuids: ['u1'] });
       turns = new Map();
-      await sayEnd('A\n\nB');
+      await publishEnd('A\n\nB');
       turns = new Map();
-      await say('B', { uuids: ['u2'] });
+      await publish('B', { uuids: ['u2'] });
       turns = new Map();
-      await say('B', { uuids: ['u2'] });
-      await sayEnd('B');
+      await publish('B', { uuids: ['u2'] });
+      await publishEnd('B');
       expect(contents()).toEqual(['A', 'B', 'B']);
     });
 
@@ -278,79 +278,79 @@ describe('a publisher', () => {
         [[], 'A'],
         [[], 'A\n\nB'],
       ])('after %j, before the result %j', async (before, result) => {
-        for (const text of before) await say(text, { uuids: [text] });
-        await end((ending) => ending.say(of({}), said('A'), ['u1']));
-        await sayEnd([...before, result].join('\n\n'));
+        for (const text of before) await publish(text, { uuids: [text] });
+        await end((ending) => ending.publishMessage(of({}), said('A'), ['u1']));
+        await publishEnd([...before, result].join('\n\n'));
         expect(contents()).toEqual([...before, ...result.split('\n\n')]);
       });
 
       it('as the result, before the text that it holds', async () => {
-        await say('A', { uuids: ['u1'] });
-        await end((ending) => ending.sayEnd(of({}), said('A\n\nB')));
-        await say('B', { uuids: ['u2'] });
+        await publish('A', { uuids: ['u1'] });
+        await end((ending) => ending.publishEnd(of({}), said('A\n\nB')));
+        await publish('B', { uuids: ['u2'] });
         expect(contents()).toEqual(['A', 'B']);
       });
     });
 
     it('F2: not after the stored turn expired, or failed to be stored', async () => {
-      await say('A');
+      await publish('A');
       await channel.take('texts:k1');
-      await say('B');
+      await publish('B');
       channel.failure = new Error('gone');
-      await say('C');
+      await publish('C');
       channel.failure = undefined;
-      await say('D');
+      await publish('D');
       turns = new Map();
-      await sayEnd('A\n\nB\n\nC\n\nD');
+      await publishEnd('A\n\nB\n\nC\n\nD');
       expect(contents()).toEqual(['A', 'B', 'D']);
     });
 
     it('with a text stored once, however many its turn has, and within bounds', async () => {
-      await say('a text');
+      await publish('a text');
       channel.asked.length = 0;
-      for (let n = 0; n < 1_200; n += 1) await say(`text ${n}`);
+      for (let n = 0; n < 1_200; n += 1) await publish(`text ${n}`);
       const sizes = channel.asked.map(({ keys }) => keys[0]!.length);
       expect(sizes.filter((size) => size > 100)).toHaveLength(2);
       expect(Math.max(...sizes)).toBeLessThan(50_000);
-      for (let n = 0; n < 100; n += 1) await say('another', { key: `k${n}` });
+      for (let n = 0; n < 100; n += 1) await publish('another', { key: `k${n}` });
       expect(turns.size).toBeLessThan(20);
     });
 
     it('F2c: after each turn, and once per key', async () => {
-      await sayEnd('Done.');
-      await sayEnd('Done.');
-      await sayEnd('Failed.', { role: 'SYSTEM' });
-      await sayEnd('Failed.', { role: 'SYSTEM' });
+      await publishEnd('Done.');
+      await publishEnd('Done.');
+      await publishEnd('Failed.', { role: 'SYSTEM' });
+      await publishEnd('Failed.', { role: 'SYSTEM' });
       expect(contents()).toEqual(['Done.', 'Done.', 'Failed.', 'Failed.']);
-      await sayEnd('Done.', { key: 'e1' });
-      await sayEnd('Done.', { key: 'e1' });
-      await sayEnd('', { key: 'e2' });
+      await publishEnd('Done.', { key: 'e1' });
+      await publishEnd('Done.', { key: 'e1' });
+      await publishEnd('', { key: 'e2' });
       expect(contents()).toHaveLength(5);
     });
 
     it('again in another session, by another role, with another text, to another user', async () => {
-      await say('hello');
-      await say('hello', { key: 'k2' });
-      await say('hello', { role: 'USER' });
-      await say('hello!');
-      await say('hello', { owner: 'bob' });
+      await publish('hello');
+      await publish('hello', { key: 'k2' });
+      await publish('hello', { role: 'USER' });
+      await publish('hello!');
+      await publish('hello', { owner: 'bob' });
       expect(channel.sent).toHaveLength(5);
     });
 
     it('once per uuid, with any text', async () => {
-      await say('as it was', { uuids: ['u1', 'u2'] });
-      await say('as it was put', { uuids: ['u2'] });
-      await say('in other words', { uuids: ['u3', 'u1'] });
+      await publish('as it was', { uuids: ['u1', 'u2'] });
+      await publish('as it was put', { uuids: ['u2'] });
+      await publish('in other words', { uuids: ['u3', 'u1'] });
       // u3 was seen together with u1: it is the same message.
-      await say('and again', { uuids: ['u3'] });
-      await say('something else', { uuids: ['u4'] });
-      await say('no uuid at all');
+      await publish('and again', { uuids: ['u3'] });
+      await publish('something else', { uuids: ['u4'] });
+      await publish('no uuid at all');
       expect(contents()).toEqual(['as it was', 'something else', 'no uuid at all']);
     });
 
     it('not when it is empty, and remembers nothing of that', async () => {
-      await say('', { uuids: ['u1'] });
-      await say('not empty', { uuids: ['u1'] });
+      await publish('', { uuids: ['u1'] });
+      await publish('not empty', { uuids: ['u1'] });
       expect(contents()).toEqual(['not empty']);
     });
 
@@ -358,14 +358,14 @@ describe('a publisher', () => {
       await publisher.markPublished('alice', 'k1', { role: 'USER', content: 'over REST' });
       await publisher.markPublished('alice', 'k1', { uuid: 'u1' });
       expect(channel.sent).toEqual([]);
-      await say('over REST', { role: 'USER' });
-      await say('anything', { uuids: ['u1'] });
-      await say('over REST', { role: 'AGENT' });
+      await publish('over REST', { role: 'USER' });
+      await publish('anything', { uuids: ['u1'] });
+      await publish('over REST', { role: 'AGENT' });
       expect(contents()).toEqual(['over REST']);
     });
 
     it('without its text in the store of published keys', async () => {
-      await say('a secret', { uuids: ['u1'] });
+      await publish('a secret', { uuids: ['u1'] });
       await publisher.markPublished('alice', 'k1', { role: 'USER', content: 'another secret' });
       expect(JSON.stringify(channel.asked)).not.toMatch(/secret/);
       for (const { keys } of channel.asked) for (const key of keys) expect(key.length).toBeLessThan(200);
@@ -385,13 +385,13 @@ describe('a publisher', () => {
     });
 
     it('get the error of a failed message, and the next message is published', async () => {
-      await say('hello');
+      await publish('hello');
       channel.failure = new Error('gone');
-      await say('lost');
-      await sayEnd('lost', { key: 'e1' });
+      await publish('lost');
+      await publishEnd('lost', { key: 'e1' });
       expect(new Set(errors)).toEqual(new Set([channel.failure]));
       channel.failure = undefined;
-      await say('there again');
+      await publish('there again');
       expect(contents()).toEqual(['hello', 'there again']);
     });
   });

@@ -14,17 +14,17 @@ export function gatewayMetrics(metrics: Metrics) {
     connectionsLimit: metrics.gauge('relay_daemon_connections_limit', 'Daemons that this instance takes, at most'),
     letGo: metrics.counter(
       'relay_daemon_let_go_total',
-      'Daemons that were told to connect elsewhere, to spread them over the gateways',
+      'Daemons whose gateway closed the socket to spread them over the gateways',
     ),
     devices: metrics.gauge(
       'relay_devices',
-      'Devices in the database: registered, seen within a day (today), online. Told by the gateway that counted last',
+      'Devices in the database: registered, seen within a day (today), online. The gateway that counted last reports it',
       ['state'],
       forgotten,
     ),
     longestWait: metrics.gauge(
       'relay_task_longest_wait_seconds',
-      'For how long a message has waited for the relay alone, the longest of all. Told by the gateway that counted last',
+      'For how long a message has waited for the relay alone, the longest of all. The gateway that counted last reports it',
       [],
       forgotten,
     ),

@@ -8,7 +8,7 @@ import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { readingOf } from './native-sessions.ts';
 import type { Outcomes } from '../history/outcomes.ts';
-import type { Speech } from '../sessions/speech.ts';
+import type { TextPublisher } from '../sessions/text-publisher.ts';
 import { activityFacts, toTime } from '../sessions/translate.ts';
 import type { Watching } from '../sessions/watching.ts';
 
@@ -18,7 +18,7 @@ interface ActivityDeps {
   publisher: Publisher;
   watching: Watching;
   outcomes: Outcomes;
-  speech: Speech;
+  textPublisher: TextPublisher;
   metrics: GatewayMetrics;
   notify: () => void;
 }
@@ -27,7 +27,7 @@ type Frame = FromDaemon<'session_activity'>;
 
 /** Returns the handler of `session_activity`. */
 export function createActivity(deps: ActivityDeps): (connection: DaemonConnection, frame: Frame) => Promise<void> {
-  const { config, database, publisher, watching, outcomes, speech, metrics } = deps;
+  const { config, database, publisher, watching, outcomes, textPublisher, metrics } = deps;
   return async (connection, frame) => {
     const found = isNativeId(frame.session_id)
       ? await findNativeSession(database, connection.deviceId, frame.session_id)
@@ -57,7 +57,7 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
       const key = `activity ${frame.last_activity ?? ''} ${frame.last_message}`;
       const uuid = frame.message_uuid || foreignUuid(found.session.id, key);
       const last = message(uuid, 'AGENT', frame.last_message, toTime(frame.last_activity, new Date()));
-      await speech.sayEnd(connection, found, last, { key, sinceMs: Date.now() - config.dedupeWindowMs });
+      await textPublisher.publishEnd(connection, found, last, { key, sinceMs: Date.now() - config.dedupeWindowMs });
     }
     connection.sessions.forgetRecords(found.key);
     if (changed || !produced) await publisher.sessions([found.key]);

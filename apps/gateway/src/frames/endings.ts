@@ -24,7 +24,7 @@ import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { Outcomes } from '../history/outcomes.ts';
 import type { ProgressBoard } from '../sessions/progress.ts';
 import { publishResolution, resolveNamed } from '../sessions/resolution.ts';
-import { type OutcomeEvent, type Speech, endMessage } from '../sessions/speech.ts';
+import { type OutcomeEvent, type TextPublisher, endMessage } from '../sessions/text-publisher.ts';
 import type { TaskWriter } from '../tasks/tasks-out.ts';
 import type { Transcript } from './transcript.ts';
 import { nativeIdOf, prompt } from '../sessions/translate.ts';
@@ -38,7 +38,7 @@ interface EndingDeps {
   progress: ProgressBoard;
   writer: TaskWriter;
   outcomes: Outcomes;
-  speech: Speech;
+  textPublisher: TextPublisher;
   transcript: Transcript;
   metrics: GatewayMetrics;
   notify: () => void;
@@ -87,7 +87,7 @@ function limitOf({ limit }: DaemonEvent<'ERROR'>, now: Date): { name: string; re
 const isWritten = (ended: Ended) => ended === 'ended' || ended === 'resumed' || ended === 'settled';
 
 export function createEndings(deps: EndingDeps): Endings {
-  const { config, database, progress, metrics, speech } = deps;
+  const { config, database, progress, metrics, textPublisher } = deps;
   /**
    * The task whose outcome this connection wrote last. If an error stops it here, the outcome might be committed but
    * not published.
@@ -171,7 +171,9 @@ export function createEndings(deps: EndingDeps): Endings {
       await publishResolution(deps, connection, record, resolved);
       // A daemon that was cut off repeats its last message: apps have it.
       if (isNew || ended === 'late')
-        await speech.sayEnd(connection, record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
+        await textPublisher.publishEnd(connection, record, endMessage(event, now), {
+          ...(sinceMs !== undefined && { sinceMs }),
+        });
       // An instance might have crashed after the write and before the publish: publish the state, perhaps twice.
       if (isNew || ended === 'repeated') await deps.publisher.session(record);
       if (!isNew && resolved?.previousId !== undefined) deps.requestSearch(connection.deviceId, taskId);

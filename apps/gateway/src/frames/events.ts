@@ -14,7 +14,7 @@ import type { TaskEntry } from '../connection/open-tasks.ts';
 import { type Prompts, isPromptEvent } from './prompts.ts';
 import { publishResolution, resolveNamed } from '../sessions/resolution.ts';
 import { type RunningTasks, keepsName } from '../tasks/running-tasks.ts';
-import { type Speech, isEnding } from '../sessions/speech.ts';
+import { type TextPublisher, isEnding } from '../sessions/text-publisher.ts';
 import type { Steers } from '../tasks/steers.ts';
 import type { Transcript } from './transcript.ts';
 import { progress } from '../sessions/translate.ts';
@@ -26,7 +26,7 @@ interface EventDeps {
   watching: Watching;
   progress: ProgressBoard;
   running: RunningTasks;
-  speech: Speech;
+  textPublisher: TextPublisher;
   transcript: Transcript;
   endings: Endings;
   prompts: Prompts;
@@ -41,7 +41,7 @@ export interface Events {
 }
 
 export function createEvents(deps: EventDeps): Events {
-  const { database, publisher, progress: board, running, speech, transcript, metrics } = deps;
+  const { database, publisher, progress: board, running, textPublisher, transcript, metrics } = deps;
 
   /**
    * Shows the session's state at send time, which can be a while after the event: never an older state, never after the
@@ -78,16 +78,16 @@ export function createEvents(deps: EventDeps): Events {
       }
       case 'OUTPUT':
       case 'VERBOSE':
-        speech.output(record, event, entry);
+        textPublisher.output(record, event, entry);
         return;
       case 'AGENT_RESPONSE':
       case 'USER_MESSAGE':
-        return speech.say(connection, record, event);
+        return textPublisher.publish(connection, record, event);
       case 'TRANSCRIPT':
-        speech.transcript(record, event, entry);
+        textPublisher.transcript(record, event, entry);
         return;
       case 'WARNING':
-        return speech.warn(connection, record, event);
+        return textPublisher.warn(connection, record, event);
     }
   };
 
@@ -110,11 +110,11 @@ export function createEvents(deps: EventDeps): Events {
     await publishResolution(deps, connection, record, resolved);
     if (resolved?.previousId !== undefined) deps.requestSearch(connection.deviceId, taskId);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE')
-      await speech.say(connection, record, event);
-    if (event.event_type === 'WARNING') await speech.warn(connection, record, event);
+      await textPublisher.publish(connection, record, event);
+    if (event.event_type === 'WARNING') await textPublisher.warn(connection, record, event);
     if (event.event_type !== 'TRANSCRIPT') return;
     connection.sessions.rememberSubject(event, record);
-    speech.transcript(record, event);
+    textPublisher.transcript(record, event);
   };
 
   const ofTask = async (connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>) => {
@@ -147,7 +147,7 @@ export function createEvents(deps: EventDeps): Events {
         }
         const subject = connection.sessions.subjectOf(event);
         if (subject) {
-          speech.transcript(subject, event);
+          textPublisher.transcript(subject, event);
           return;
         }
       }

@@ -16,7 +16,7 @@ import type { ProgressBoard } from '../sessions/progress.ts';
 import { createPrompts } from './prompts.ts';
 import { createReports } from './reports.ts';
 import { createRunningTasks } from '../tasks/running-tasks.ts';
-import { createSpeech } from '../sessions/speech.ts';
+import { createTextPublisher } from '../sessions/text-publisher.ts';
 import { type Status, createStatus } from './status.ts';
 import { createSteers } from '../tasks/steers.ts';
 import type { TaskWriter } from '../tasks/tasks-out.ts';
@@ -46,24 +46,32 @@ interface MeaningDeps {
 
 export function createMeaning(deps: MeaningDeps): { inbound: FrameDispatcher; status: Status; unnamed: Unnamed } {
   const { publisher, metrics } = deps;
-  const speech = createSpeech(publisher);
-  const outcomes = createOutcomes({ ...deps, speech });
+  const textPublisher = createTextPublisher(publisher);
+  const outcomes = createOutcomes({ ...deps, textPublisher });
   const unnamed = createUnnamed({ ...deps, outcomes });
   const sessions = createNativeSessions({ ...deps, unnamed });
   const prompts = createPrompts({ ...deps, sessions });
   const steers = createSteers(deps);
   const findUnfound = createUnfoundEnds({ ...deps, outcomes, unnamed });
   const status = createStatus({ ...deps, outcomes, unnamed, findUnfound, prompts, steers });
-  const transcript = createTranscript({ sessions, speech, metrics });
-  const endings = createEndings({ ...deps, outcomes, speech, transcript });
+  const transcript = createTranscript({ sessions, textPublisher, metrics });
+  const endings = createEndings({ ...deps, outcomes, textPublisher, transcript });
   const held = createHeldSessions(deps);
   const inbound = createInbound({
     ...deps,
     sessions,
     status,
-    events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts, steers }),
+    events: createEvents({
+      ...deps,
+      running: createRunningTasks(deps),
+      textPublisher,
+      transcript,
+      endings,
+      prompts,
+      steers,
+    }),
     reports: createReports({ ...deps, status, unnamed, held }),
-    activity: createActivity({ ...deps, outcomes, speech }),
+    activity: createActivity({ ...deps, outcomes, textPublisher }),
     held,
   });
   return { inbound, status, unnamed };

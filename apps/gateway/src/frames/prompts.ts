@@ -21,7 +21,7 @@ import { type DaemonEvent, type FromDaemon, capabilities } from '@relay/protocol
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
-import { conversation } from '../sessions/speech.ts';
+import { conversation } from '../sessions/text-publisher.ts';
 import type { TaskWriter } from '../tasks/tasks-out.ts';
 import { namedPrompt } from '../sessions/translate.ts';
 
@@ -83,7 +83,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
       );
     }
     if (isNew || isBeyond)
-      await publisher.say(
+      await publisher.publishMessage(
         conversation(connection, record),
         message(question.uuid, 'AGENT', question.title, now.toISOString()),
         [question.uuid],

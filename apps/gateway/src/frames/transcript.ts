@@ -3,7 +3,7 @@ import type { DaemonEvent } from '@relay/protocol';
 import type { DaemonConnection, Received } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
-import { type Speech, endMessage, isEnding } from '../sessions/speech.ts';
+import { type TextPublisher, endMessage, isEnding } from '../sessions/text-publisher.ts';
 import { nativeIdOf } from '../sessions/translate.ts';
 
 export interface Transcript {
@@ -18,11 +18,11 @@ export interface Transcript {
 
 interface TranscriptDeps {
   sessions: NativeSessions;
-  speech: Speech;
+  textPublisher: TextPublisher;
   metrics: GatewayMetrics;
 }
 
-export function createTranscript({ sessions, speech, metrics }: TranscriptDeps): Transcript {
+export function createTranscript({ sessions, textPublisher, metrics }: TranscriptDeps): Transcript {
   const ofSession: Transcript['ofSession'] = async (connection, nativeId, event) => {
     const { changes } = connection.sessions;
     const record = await sessions.find(connection, nativeId);
@@ -30,15 +30,15 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
     switch (event.event_type) {
       case 'AGENT_RESPONSE':
       case 'USER_MESSAGE':
-        return speech.say(connection, record, event);
+        return textPublisher.publish(connection, record, event);
       case 'OUTPUT':
       case 'VERBOSE':
-        return speech.output(record, event);
+        return textPublisher.output(record, event);
       case 'TRANSCRIPT':
         if (connection.sessions.changes === changes) connection.sessions.rememberSubject(event, record);
-        return speech.transcript(record, event);
+        return textPublisher.transcript(record, event);
       case 'WARNING':
-        return speech.warn(connection, record, event);
+        return textPublisher.warn(connection, record, event);
     }
   };
 
@@ -58,7 +58,8 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
       const record = await sessions.find(connection, nativeId, 'unknown task');
       connection.tasks.forget(taskId);
       connection.evidence.complete(taskId);
-      if (record) await speech.sayEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
+      if (record)
+        await textPublisher.publishEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
     },
   };
 }

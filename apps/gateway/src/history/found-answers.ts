@@ -17,7 +17,7 @@ import type { TurnAnswer } from './answer.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import type { ProgressBoard } from '../sessions/progress.ts';
-import type { Speech } from '../sessions/speech.ts';
+import type { TextPublisher } from '../sessions/text-publisher.ts';
 import type { TaskWriter } from '../tasks/tasks-out.ts';
 
 export interface FoundAnswerDeps {
@@ -27,7 +27,7 @@ export interface FoundAnswerDeps {
   metrics: GatewayMetrics;
   progress: ProgressBoard;
   writer: TaskWriter;
-  speech: Speech;
+  textPublisher: TextPublisher;
   /** A notification was written and is ready to send. */
   notify: () => void;
 }
@@ -45,7 +45,7 @@ interface FoundAnswers {
 }
 
 export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
-  const { config, database, publisher, speech, metrics, progress, writer } = deps;
+  const { config, database, publisher, textPublisher, metrics, progress, writer } = deps;
 
   /** The answer under the daemon's own name for it, so that its transcript does not repeat it. */
   const publish = async (
@@ -55,10 +55,16 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     sinceMs: number | undefined,
   ) => {
     // Publish all texts of the turn, in order, except those already published live.
-    for (const { uuid, content, timestamp } of await speech.unpublished(connection, record, earlier, sinceMs))
-      await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
+    for (const { uuid, content, timestamp } of await textPublisher.unpublished(connection, record, earlier, sinceMs))
+      await textPublisher.publish(connection, record, {
+        type: 'event',
+        event_type: 'AGENT_RESPONSE',
+        uuid,
+        content,
+        timestamp,
+      });
     const last = message(uuid, 'AGENT', content, timestamp);
-    await speech.sayEnd(connection, record, last, { ...(sinceMs !== undefined && { sinceMs }) });
+    await textPublisher.publishEnd(connection, record, last, { ...(sinceMs !== undefined && { sinceMs }) });
     await publisher.markPublished(record.ownerId, record.key, { uuid });
     await publisher.session(record);
   };

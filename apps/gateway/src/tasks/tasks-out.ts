@@ -21,7 +21,7 @@ import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from '../connection/connection.ts';
 import type { GatewayMetrics } from '../connection/metrics.ts';
 import { outlast } from '../connection/outage.ts';
-import { conversation } from '../sessions/speech.ts';
+import { conversation } from '../sessions/text-publisher.ts';
 import { createTaskClaims } from './task-claims.ts';
 import { type AttachedFiles, taskFrame } from './task-frames.ts';
 
@@ -216,7 +216,7 @@ function createUnsupported({ config, database, publisher, metrics, notify }: Tas
     if (ended !== 'ended' || !record) return;
     metrics.tasks.inc({ state: 'failed' });
     const reason = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
-    await publisher.sayEnd(conversation(connection, record), reason);
+    await publisher.publishEnd(conversation(connection, record), reason);
     await publisher.session(record);
     if (notified) notify();
   };

@@ -31,11 +31,11 @@ export function endMessage(event: OutcomeEvent, now: Date): Message {
   return message(uuid, 'AGENT', question(event), at);
 }
 
-export interface Speech {
+export interface TextPublisher {
   /** A message of the agent or the user. */
-  say(connection: DaemonConnection, record: SessionRecord, event: ConversationEvent): Promise<void>;
+  publish(connection: DaemonConnection, record: SessionRecord, event: ConversationEvent): Promise<void>;
   /** Publishes the last message of a turn; `end` as in `Publisher`. */
-  sayEnd(
+  publishEnd(
     connection: DaemonConnection,
     record: SessionRecord,
     last: Message,
@@ -61,9 +61,9 @@ export const conversation = (
   { ownerId, key, session }: SessionRecord,
 ): SessionChannel => ({ ownerId, key, sessionId: session.id, turns: sessions.turns });
 
-export function createSpeech(publisher: Publisher): Speech {
+export function createTextPublisher(publisher: Publisher): TextPublisher {
   return {
-    say: async (connection, record, event) => {
+    publish: async (connection, record, event) => {
       const uuid = event.uuid || randomUUID();
       // The message that the task began with: it was published when it was accepted.
       if (event.task_id && uuid === userItemUuid(event.task_id)) return;
@@ -73,18 +73,18 @@ export function createSpeech(publisher: Publisher): Speech {
       const uuids = names.filter((id): id is string => !!id);
       const entry = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
       const of = conversation(connection, record);
-      if (connection.can('transcript')) await publisher.sayOnce(of, entry);
-      else await publisher.say(of, entry, uuids);
+      if (connection.can('transcript')) await publisher.publishOnce(of, entry);
+      else await publisher.publishMessage(of, entry, uuids);
     },
-    sayEnd: (connection, record, last, end) => {
+    publishEnd: (connection, record, last, end) => {
       const of = conversation(connection, record);
-      return connection.can('transcript') ? publisher.sayOnce(of, last) : publisher.sayEnd(of, last, end);
+      return connection.can('transcript') ? publisher.publishOnce(of, last) : publisher.publishEnd(of, last, end);
     },
     unpublished: (connection, record, texts, sinceMs) =>
       publisher.unpublished(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
       const shown = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
-      return publisher.say(conversation(connection, record), shown);
+      return publisher.publishMessage(conversation(connection, record), shown);
     },
     transcript: (record, event, entry) => {
       const { task_id: taskId, ops } = event;
