@@ -11,7 +11,7 @@ export function createRecentItems() {
   const items = new Map<string, Item>();
   return {
     /** Returns the items whose state changed. Added text alone is not a change of state. */
-    hear({ sessionId, v, ops }: Attention<'transcript'>): Item[] {
+    apply({ sessionId, v, ops }: Attention<'transcript'>): Item[] {
       const changed = new Map<string, Item>();
       for (const operation of ops as readonly unknown[]) {
         if (!isOperation(operation)) continue;

@@ -165,7 +165,7 @@ describe('a part of any shape', () => {
         const ops = [{ op: 'set', uuid: one.uuid, part: patch }, { op: 'put', item: one }, patch];
         const frame = { type: 'transcript', sessionId: 'd:a:n', v: 2, ops };
         const view = createItemsView({ style, columns: 60, full: false, thoughts: true });
-        for (const changed of copy.hear(frame)) terminal.out(view.item(changed));
+        for (const changed of copy.apply(frame)) terminal.out(view.item(changed));
         terminal.out(createOverview(terminal, { sessions: [], devices: [] })(frame as unknown as AnyFrame));
         const { subject } = asked;
         const prompt = { id: 'q', prompt: 'Go on?', result: '', options: [], at: 'now', subject, fields: subject };

@@ -18,12 +18,12 @@ interface CreateOptions extends CommonOptions {
 
 async function createCommand(typed: string | undefined, options: CreateOptions, terminal: Terminal): Promise<void> {
   if (typed === undefined) throw usage('Name the device: relay acp-token <device>.');
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const scopes: AcpScope[] = options.readOnly ? ['sessions:read'] : [...acpScopes];
   const name = options.name === undefined ? {} : { name: options.name };
   const token = await relay.call('createAcpToken', { body: { deviceId: device.id, scopes, ...name } });
-  say(
+  print(
     token,
     () =>
       `Shown once. In the ACP client, as a remote agent over WebSocket:\n\n` +
@@ -34,7 +34,7 @@ async function createCommand(typed: string | undefined, options: CreateOptions, 
 }
 
 async function listCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const [answer, { devices }] = await Promise.all([relay.call('listAcpTokens'), relay.call('listDevices')]);
   const names = new Map(devices.map(({ id, name }) => [id, name]));
   const columns = [shrinking('NAME'), shrinking('DEVICE'), 'MAY', 'USED', 'UNTIL', 'ID'];
@@ -46,7 +46,7 @@ async function listCommand(options: CommonOptions, terminal: Terminal): Promise<
     clockTime(expiresAt),
     id,
   ]);
-  say(answer, () =>
+  print(answer, () =>
     rows.length === 0
       ? 'No tokens of ACP clients. "relay acp-token <device>" makes one.\n'
       : tableOf(columns, rows, terminal),
@@ -54,9 +54,9 @@ async function listCommand(options: CommonOptions, terminal: Terminal): Promise<
 }
 
 async function revokeCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   await relay.call('revokeAcpToken', { params: { id } });
-  say({ id, revoked: true }, () => 'Revoked. Clients that used it are disconnected.\n');
+  print({ id, revoked: true }, () => 'Revoked. Clients that used it are disconnected.\n');
 }
 
 export function addAcpTokenCommands(program: Command, run: Run): void {

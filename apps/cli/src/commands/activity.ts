@@ -13,7 +13,7 @@ export async function activityCommand(options: CommonOptions & { limit: string }
   const wanted = Number(options.limit);
   if (!/^\d+$/.test(options.limit) || wanted < 1 || wanted > maxEntries)
     throw usage(`--limit must be a number from 1 to ${maxEntries}.`);
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const entries = [];
   let cursor: string | undefined;
   do {
@@ -31,5 +31,5 @@ export async function activityCommand(options: CommonOptions & { limit: string }
     address,
     target,
   ]);
-  say({ entries }, () => (rows.length === 0 ? 'Nothing in the last 90 days.\n' : tableOf(columns, rows, terminal)));
+  print({ entries }, () => (rows.length === 0 ? 'Nothing in the last 90 days.\n' : tableOf(columns, rows, terminal)));
 }

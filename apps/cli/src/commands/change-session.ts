@@ -16,12 +16,12 @@ export async function renameCommand(
 ): Promise<void> {
   if (title.trim() === '' || title.length > limits.nameCharacters)
     throw usage(`A title must have 1 to ${limits.nameCharacters} characters.`);
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const session = await relay.call('updateSession', {
     params: { id: await findSessionId(relay, typed) },
     body: { title },
   });
-  say(session, () => `Renamed ${nameOf(session.id)} to "${oneLine(session.title)}".\n`);
+  print(session, () => `Renamed ${nameOf(session.id)} to "${oneLine(session.title)}".\n`);
 }
 
 export async function archiveCommand(
@@ -29,7 +29,7 @@ export async function archiveCommand(
   options: CommonOptions & { undo?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, say, json } = contextOf(options, terminal);
+  const { relay, print, json } = contextOf(options, terminal);
   const archived = !options.undo;
   const where = archived ? 'is archived; "relay sessions --all" lists it' : 'is listed again';
   // Resolve all names before any change, so that an unknown name fails first.
@@ -39,7 +39,7 @@ export async function archiveCommand(
   for (const id of ids) {
     try {
       const session = await relay.call('updateSession', { params: { id }, body: { archived } });
-      say(session, () => `${nameOf(session.id)} ${where}.\n`);
+      print(session, () => `${nameOf(session.id)} ${where}.\n`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const { message, code, more } = error;
@@ -55,12 +55,12 @@ export async function deleteCommand(
   options: CommonOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id, title } = await findSession(relay, typed);
   const name = `"${fitted(oneLine(title), 60)}" (${nameOf(id)})`;
   const question = `Delete ${name}? This deletes it from the relay; its history on the machine stays.`;
   if (!(await isConfirmed(options, terminal, `delete ${name}`, question))) return exitCodes.failed;
   await relay.call('deleteSession', { params: { id } });
-  say({ id, deleted: true }, () => `${name} is deleted.\n`);
+  print({ id, deleted: true }, () => `${name} is deleted.\n`);
   return exitCodes.ok;
 }

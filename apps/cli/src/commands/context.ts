@@ -16,7 +16,7 @@ export interface Context {
   json: boolean;
   style: Style;
   /** Prints the result: one JSON document, or text for people. */
-  say: (record: unknown, text: () => string) => void;
+  print: (record: unknown, text: () => string) => void;
 }
 
 /** @throws Failure NOT_SIGNED_IN, BAD_USAGE, INSECURE_ADDRESS */
@@ -31,7 +31,7 @@ export function contextOf(options: CommonOptions, terminal: Terminal): Context {
     access,
     relay: relayOf(access),
     style: styleOf(terminal),
-    ...speech(options, terminal),
+    ...printer(options, terminal),
   };
 }
 
@@ -44,6 +44,6 @@ export function jsonLine(record: unknown): string {
   }
 }
 
-export function speech({ json = false }: CommonOptions, terminal: Terminal): Pick<Context, 'json' | 'say'> {
-  return { json, say: (record, text) => terminal.out(json ? jsonLine(record) : text()) };
+export function printer({ json = false }: CommonOptions, terminal: Terminal): Pick<Context, 'json' | 'print'> {
+  return { json, print: (record, text) => terminal.out(json ? jsonLine(record) : text()) };
 }

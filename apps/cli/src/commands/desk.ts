@@ -29,12 +29,12 @@ const programs: Readonly<Record<string, readonly [string, ...string[]]>> = {
 
 /** Releases the session and prints its command. `--go` continues it in this terminal, on that machine. */
 export async function deskCommand(typed: string, options: DeskOptions, terminal: Terminal): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id, deviceId, agentType } = await findSession(relay, typed);
   const state = await relay.call('letGo', { params: { id } });
   if (!options.go) {
     const { command = 'Relay does not know the command of this agent.' } = state;
-    say(state, () => `${reasonFor(state)}\n${command}\n`);
+    print(state, () => `${reasonFor(state)}\n${command}\n`);
     return state.free ? exitCodes.ok : exitCodes.failed;
   }
   if (!state.free) throw new Failure('NOT_FREE', reasonFor(state));

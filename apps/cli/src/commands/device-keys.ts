@@ -32,10 +32,10 @@ async function inviteCommand(options: InviteOptions, terminal: Terminal): Promis
   const uses = Number(options.uses);
   if (!/^\d+$/.test(options.uses) || uses < 1 || uses > deviceKeyUses.max)
     throw usage(`--uses must be a number from 1 to ${deviceKeyUses.max}.`);
-  const { relay, say, url } = contextOf(options, terminal);
+  const { relay, print, url } = contextOf(options, terminal);
   const name = options.name === undefined ? {} : { name: options.name };
   const key = await relay.call('createDeviceKey', { body: { ttlSeconds, uses, ...name } });
-  say(
+  print(
     key,
     () =>
       `Shown once, for ${uses === 1 ? 'one machine' : `${uses} machines`} until ${clockTime(key.expiresAt)}. On the machine:\n\n` +
@@ -45,7 +45,7 @@ async function inviteCommand(options: InviteOptions, terminal: Terminal): Promis
 }
 
 async function keysCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const answer = await relay.call('listDeviceKeys');
   const columns = [shrinking('NAME'), 'USED', 'MADE', 'UNTIL', 'ID'];
   const rows = answer.keys.map(({ name, used, uses, createdAt, expiresAt, id }) => [
@@ -55,15 +55,15 @@ async function keysCommand(options: CommonOptions, terminal: Terminal): Promise<
     clockTime(expiresAt),
     id,
   ]);
-  say(answer, () =>
+  print(answer, () =>
     rows.length === 0 ? 'No registration keys. "relay devices invite" makes one.\n' : tableOf(columns, rows, terminal),
   );
 }
 
 async function revokeKeyCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   await relay.call('revokeDeviceKey', { params: { id } });
-  say(
+  print(
     { id, revoked: true },
     () => 'Revoked. Machines that registered with it stay; "relay devices remove" removes one.\n',
   );

@@ -25,10 +25,10 @@ function conflictOf({ name, conflict }: Device): string {
 }
 
 export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { devices } = await relay.call('listDevices');
   const columns = [shrinking('NAME'), 'STATUS', 'AGENT', 'SEEN', 'ID'];
-  say({ devices }, () =>
+  print({ devices }, () =>
     devices.length === 0
       ? 'No devices yet. Run "relay-daemon register" on the machine with the agent.\n'
       : tableOf(
@@ -46,10 +46,10 @@ export async function listDevicesCommand(options: CommonOptions, terminal: Termi
 }
 
 export async function showDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const { connections } = await relay.call('listConnections', { params: { id: device.id } });
-  say({ ...device, connections }, () => {
+  print({ ...device, connections }, () => {
     const facts =
       listOf([
         ['Name', device.name],
@@ -73,10 +73,10 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
 
 /** Measures the round trip to the daemon of a device. */
 export async function pingDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id, name } = await findDevice(relay, typed);
   const answer = await relay.call('pingDevice', { params: { id } });
-  say(answer, () => `"${oneLine(name)}" answered in ${answer.ms} ms.\n`);
+  print(answer, () => `"${oneLine(name)}" answered in ${answer.ms} ms.\n`);
 }
 
 const agentsOf = ({ agents, agentType }: Pick<Device, 'agents' | 'agentType'>): string =>
@@ -91,10 +91,10 @@ export async function renameDeviceCommand(
   if (name.trim() === '' || name.length > limits.nameCharacters) {
     throw usage(`A name must have 1 to ${limits.nameCharacters} characters.`);
   }
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const before = await findDevice(relay, typed);
   const device = await relay.call('updateDevice', { params: { id: before.id }, body: { name } });
-  say(device, () => `Renamed "${oneLine(before.name)}" to "${oneLine(device.name)}".\n`);
+  print(device, () => `Renamed "${oneLine(before.name)}" to "${oneLine(device.name)}".\n`);
 }
 
 export async function removeDeviceCommand(
@@ -102,12 +102,12 @@ export async function removeDeviceCommand(
   options: CommonOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const name = oneLine(device.name);
   const question = `Remove "${name}" (${device.id})? This revokes its credential and deletes its sessions from the relay; files on the machine stay.`;
   if (!(await isConfirmed(options, terminal, `remove "${name}" (${device.id})`, question))) return exitCodes.failed;
   await relay.call('deleteDevice', { params: { id: device.id } });
-  say({ id: device.id, removed: true }, () => `Removed "${name}" and disconnected its daemon.\n`);
+  print({ id: device.id, removed: true }, () => `Removed "${name}" and disconnected its daemon.\n`);
   return exitCodes.ok;
 }

@@ -33,11 +33,11 @@ export async function diffCommand(
   options: DiffOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, say, style } = contextOf(options, terminal);
+  const { relay, print, style } = contextOf(options, terminal);
   const { stat = false, patch, exitCode } = options;
   const compared = await compare(relay, await findSessionId(relay, typed), { scope: scopeOf(options), path, stat });
   const { changes, diffs } = compared;
-  say(stat ? changes : diffs, () => (patch ? diffs.map(patchOf).join('') : comparedText(compared, style)));
+  print(stat ? changes : diffs, () => (patch ? diffs.map(patchOf).join('') : comparedText(compared, style)));
   return exitCode && changes.length > 0 ? exitCodes.failed : exitCodes.ok;
 }
 
@@ -100,12 +100,12 @@ export async function filesCommand(
   terminal: Terminal,
 ): Promise<void> {
   const context = contextOf(options, terminal);
-  const { relay, say } = context;
+  const { relay, print } = context;
   const id = await findSessionId(relay, typed);
   if (options.sent) return listSentFiles(context, id);
   const query = options.find === undefined ? { path: folder ?? '' } : { find: options.find };
   const answer = await relay.call('listFiles', { params: { id }, query });
-  say(answer, () => {
+  print(answer, () => {
     const names = answer.entries.map(({ path, kind }) => `${oneLine(path)}${kind === 'folder' ? '/' : ''}\n`);
     return `${names.length === 0 ? 'No files.\n' : names.join('')}${answer.more ? 'There are more.\n' : ''}`;
   });
@@ -117,7 +117,7 @@ export async function catCommand(
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const params = { id: await findSessionId(relay, typed) };
   let offset: number | undefined;
   do {
@@ -127,7 +127,7 @@ export async function catCommand(
     });
     if (piece.kind !== 'text')
       throw new Failure('NOT_TEXT', `${oneLine(path)} is not a text (${piece.bytes} bytes).`, exitCodes.failed);
-    say(piece, () => plain(piece.text ?? ''));
+    print(piece, () => plain(piece.text ?? ''));
     offset = piece.next;
   } while (offset !== undefined);
   return exitCodes.ok;

@@ -13,13 +13,13 @@ export async function foldersCommand(
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id } = await findDevice(relay, typed);
   // `.` is the top, where apps begin to browse.
   const query = path === undefined ? {} : { path: path === '.' ? '' : path };
   const answer = await relay.call('listFolders', { params: { id }, query });
   const { recent, browsed } = answer;
-  say(answer, () => {
+  print(answer, () => {
     if (browsed) {
       const paths = browsed.folders.map((folder) => `${oneLine(folder.path)}\n`).join('');
       return `${paths === '' ? 'No folders in it.\n' : paths}${browsed.more ? 'There are more.\n' : ''}`;

@@ -72,7 +72,7 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
   const snoozed = options.snoozed ?? false;
   const query = { limit: shownItems, ...(kind && { kind }), ...(snoozed && { snoozed: 'true' as const }) };
   const inbox = await context.relay.call('listInbox', { query });
-  context.say(inbox, () => {
+  context.print(inbox, () => {
     const more = summary(inbox, snoozed, kind);
     if (inbox.items.length === 0) return `Nothing waits for you.${more === '' ? '' : ` ${more}`}\n`;
     const rows = inbox.items.map((item) => [
@@ -110,13 +110,13 @@ export async function ackInboxCommand(
   terminal: Terminal,
 ): Promise<void> {
   if (all === (typed !== undefined)) throw usage('Name one item, or give --all.');
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const upTo = async () => (await relay.call('listInbox', { query: { limit: 1 } })).version;
   const state =
     typed === undefined
       ? await relay.call('ackInbox', { body: { upToVersion: await upTo() } })
       : await relay.call('ackItem', { params: { id: (await findItem(relay, typed)).id } });
-  say(state, () => left(state.counts));
+  print(state, () => left(state.counts));
 }
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -137,13 +137,13 @@ export async function snoozeInboxCommand(
   terminal: Terminal,
 ): Promise<void> {
   const until = time === 'off' ? undefined : untilOf(time, Date.now());
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id } = await findItem(relay, typed);
   const state =
     until === undefined
       ? await relay.call('unsnoozeItem', { params: { id } })
       : await relay.call('snoozeItem', { params: { id }, body: { until: until.toISOString() } });
-  say(state, () => left(state.counts));
+  print(state, () => left(state.counts));
 }
 
 type Context = ReturnType<typeof contextOf>;

@@ -11,7 +11,7 @@ import { signInWithBrowser } from '../sign-in/browser-flow.ts';
 import { expiryOf } from '../sign-in/token-text.ts';
 import type { CommonOptions } from './shared-options.ts';
 import { untilInterrupted } from '../interruption.ts';
-import { speech } from './context.ts';
+import { printer } from './context.ts';
 
 interface LoginOptions extends CommonOptions {
   token?: string;
@@ -36,8 +36,8 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   const me = await relayOf(accessTo(url, tokens.accessToken)).call('me');
   const profile: Profile = { url, account: me.email ?? me.name ?? me.id, ...tokens };
   await changingProfiles(home, () => Promise.resolve(putProfile(home, profile)));
-  const { json, say } = speech(options, terminal);
-  say(
+  const { json, print } = printer(options, terminal);
+  print(
     {
       ...(json ? { event: 'signed_in' } : {}),
       relay: url,

@@ -7,7 +7,7 @@ import { uninterrupted } from '../interruption.ts';
 import { homeOf } from '../home.ts';
 import { changingProfiles, forgetProfile, profileOf } from '../profiles.ts';
 import { revoke } from '../sign-in/renew.ts';
-import { speech } from './context.ts';
+import { printer } from './context.ts';
 
 interface LogoutOptions extends CommonOptions {
   force?: boolean;
@@ -37,7 +37,7 @@ export async function logoutCommand(options: LogoutOptions, terminal: Terminal):
       return profile.account;
     }),
   );
-  speech(options, terminal).say(
+  printer(options, terminal).print(
     { relay: url, account, signedOut: true, revoked },
     () => `Signed out of ${url} (${account}).\n`,
   );

@@ -26,8 +26,8 @@ export const markings: readonly { action: string; what: string; mark: MarkSessio
 export const markCommand =
   (mark: MarkSession) =>
   async (typed: string, options: CommonOptions, terminal: Terminal): Promise<void> => {
-    const { relay, say } = contextOf(options, terminal);
+    const { relay, print } = contextOf(options, terminal);
     const session = await mark(relay, await findSessionId(relay, typed));
     const now = [session.unread ? 'unread' : 'read', ...(session.pinned ? ['pinned'] : [])].join(', ');
-    say(session, () => `${nameOf(session.id)}: ${now}.\n`);
+    print(session, () => `${nameOf(session.id)}: ${now}.\n`);
   };

@@ -31,7 +31,7 @@ export async function newCommand(
   if (notBefore !== undefined && options.watch) throw usage('A session with --at or --in takes no --watch.');
   const key = idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
-  const { relay, say } = context;
+  const { relay, print } = context;
   const message = await messageOf(typedMessage, terminal);
   const images = await imagesOf(options);
   const device = await findDevice(relay, typedDevice);
@@ -55,7 +55,7 @@ export async function newCommand(
       idempotencyKey: key,
     });
     const created = { ...body, replayed: isReplay(headers) };
-    say({ ...(options.watch ? { type: 'created' } : {}), ...created }, () => {
+    print({ ...(options.watch ? { type: 'created' } : {}), ...created }, () => {
       const where = `Session ${nameOf(created.id)} on ${oneLine(device.name)}. Task ${created.taskId}: ${created.lastTask?.state ?? (created.startsAt === undefined ? 'queued' : `later, at ${clockTime(created.startsAt)}`)}.\n`;
       const again = created.replayed
         ? 'This key was used before: the session exists already, and nothing was sent again.\n'

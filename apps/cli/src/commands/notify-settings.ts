@@ -47,14 +47,14 @@ function settingsText({ causes, quietHours, held }: NotificationSettings): strin
 
 export async function notifySettingsCommand({ set, ...common }: SettingsOptions, terminal: Terminal): Promise<void> {
   const levels = levelsOf(set);
-  const { relay, say } = contextOf(common, terminal);
+  const { relay, print } = contextOf(common, terminal);
   const before = await relay.call('readNotificationSettings');
   const { causes, quietHours } = before;
   const settings =
     levels === undefined
       ? before
       : await relay.call('saveNotificationSettings', { body: { causes: { ...causes, ...levels }, quietHours } });
-  say(settings, () => settingsText(settings));
+  print(settings, () => settingsText(settings));
 }
 
 const split = (typed: string) => typed.split(',').map((word) => word.trim());
@@ -72,7 +72,7 @@ export async function quietCommand(typed: string, options: QuietOptions, termina
   const [, start, end] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(typed) ?? [];
   if (typed !== 'off' && (start === undefined || end === undefined))
     throw usage('Give quiet hours as "22:00-07:00", or "off".');
-  const { relay, say } = contextOf(common, terminal);
+  const { relay, print } = contextOf(common, terminal);
   const { causes } = await relay.call('readNotificationSettings');
   const quietHours: QuietHours | null =
     start === undefined || end === undefined
@@ -85,7 +85,7 @@ export async function quietCommand(typed: string, options: QuietOptions, termina
           ...(passes === undefined ? {} : { passes: listed(passes, chosenCauses, 'cause') }),
         };
   const settings = await relay.call('saveNotificationSettings', { body: { causes, quietHours } });
-  say(settings, () => `Quiet hours: ${quietText(settings.quietHours)}.\n`);
+  print(settings, () => `Quiet hours: ${quietText(settings.quietHours)}.\n`);
 }
 
 const levels = ['all', 'watched', 'off'] as const;
@@ -97,10 +97,10 @@ export async function sessionNotifyCommand(
   terminal: Terminal,
 ): Promise<void> {
   if (!isOneOf(levels, level)) throw usage(`The notifications of a session are one of: ${levels.join(', ')}.`);
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const id = await findSessionId(relay, typed);
   const session = await relay.call('updateSession', { params: { id }, body: { notify: level } });
-  say(session, () => `${nameOf(session.id)}: notifications are ${level}.\n`);
+  print(session, () => `${nameOf(session.id)}: notifications are ${level}.\n`);
 }
 
 type SentNotification = NotificationList['notifications'][number];
@@ -114,7 +114,7 @@ const verdictOf = ({ state, reason }: Delivery) => (reason === undefined ? state
 export async function notificationsCommand(options: HistoryOptions, terminal: Terminal): Promise<void> {
   const { limit = '20', ...common } = options;
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > 200) throw usage('--limit is a number from 1 to 200.');
-  const { relay, say } = contextOf(common, terminal);
+  const { relay, print } = contextOf(common, terminal);
   const [{ notifications }, { subscriptions }] = await Promise.all([
     relay.call('listNotifications', { query: { limit: Number(limit) } }),
     relay.call('listSubscriptions'),
@@ -130,7 +130,7 @@ export async function notificationsCommand(options: HistoryOptions, terminal: Te
     ]);
   });
   const columns = ['WHEN', 'CAUSE', shrinking('ABOUT'), shrinking('ADDRESS'), shrinking('OUTCOME')];
-  say({ notifications }, () =>
+  print({ notifications }, () =>
     rows.length === 0 ? 'No notifications in 30 days.\n' : tableOf(columns, rows, terminal),
   );
 }

@@ -29,9 +29,9 @@ interface NotifyAddOptions extends CommonOptions {
 const columns = [shrinking('NAME'), 'KIND', 'STATE', 'LAST', 'ID'];
 
 export async function listNotifyCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { subscriptions } = await relay.call('listSubscriptions');
-  say({ subscriptions }, () =>
+  print({ subscriptions }, () =>
     subscriptions.length === 0
       ? 'No addresses yet. Add one: "relay notify add ntfy <topic>", or turn notifications on in a browser.\n'
       : tableOf(
@@ -80,7 +80,7 @@ export async function addNotifyCommand(
   if (detail !== undefined && !isOneOf(subscriptionDetails, detail))
     throw usage(`--detail is one of: ${subscriptionDetails.join(', ')}.`);
   if (delay !== undefined && !/^\d{1,5}$/.test(delay)) throw usage('--delay is a number of seconds, up to 86400.');
-  const { relay, say } = contextOf(common, terminal);
+  const { relay, print } = contextOf(common, terminal);
   const chosen = levelsOf(causes);
   const answer = await relay.call('addSubscription', {
     body: {
@@ -96,7 +96,7 @@ export async function addNotifyCommand(
     },
   });
   const { subscription, secret } = answer;
-  say(answer, () => {
+  print(answer, () => {
     const added = `Added ${oneLine(subscription.label)} (${subscription.id}).\n`;
     const next = `relay notify test ${subscription.id}`;
     if (secret === undefined) return `${added}Try it: ${next}\n`;
@@ -128,7 +128,7 @@ const testMs = 60_000;
 
 /** Waits for the outcome: at most a minute, or until the first attempt fails. Exits with 1 if the delivery failed. */
 export async function testNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id, label } = await findAddress(relay, typed);
   const { deliveryId } = await relay.call('testSubscription', { params: { id } });
   const deadline = Date.now() + testMs;
@@ -138,7 +138,7 @@ export async function testNotifyCommand(typed: string, options: CommonOptions, t
     delivery = await relay.call('readDelivery', { params: { id: deliveryId } });
   } while (isUnderWay(delivery) && delivery.reason === undefined && Date.now() < deadline);
   const { state, reason = 'It is still under way.' } = delivery;
-  say(delivery, () =>
+  print(delivery, () =>
     state === 'accepted'
       ? `Delivered to ${oneLine(label)}.\n`
       : `Not delivered to ${oneLine(label)}: ${oneLine(reason)}\n`,
@@ -149,15 +149,15 @@ export async function testNotifyCommand(typed: string, options: CommonOptions, t
 export const pauseNotifyCommand =
   (state: 'paused' | 'active') =>
   async (typed: string, options: CommonOptions, terminal: Terminal): Promise<void> => {
-    const { relay, say } = contextOf(options, terminal);
+    const { relay, print } = contextOf(options, terminal);
     const { id } = await findAddress(relay, typed);
     const changed = await relay.call('changeSubscription', { params: { id }, body: { state } });
-    say(changed, () => `${oneLine(changed.label)}: ${changed.state}.\n`);
+    print(changed, () => `${oneLine(changed.label)}: ${changed.state}.\n`);
   };
 
 export async function removeNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { id, label } = await findAddress(relay, typed);
   await relay.call('removeSubscription', { params: { id } });
-  say({ id, removed: true }, () => `Removed ${oneLine(label)}. Nothing is sent there from now on.\n`);
+  print({ id, removed: true }, () => `Removed ${oneLine(label)}. Nothing is sent there from now on.\n`);
 }

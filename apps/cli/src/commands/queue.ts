@@ -40,7 +40,7 @@ export async function queueCommand(
     throw usage('"move" needs one of --before, --after and --at; other actions take none of them.');
   if (text !== undefined && action !== 'edit') throw usage('Only "edit" takes a text argument.');
   const context = contextOf(options, terminal);
-  const { relay, say } = context;
+  const { relay, print } = context;
   const content = action === 'edit' ? await messageOf(text, terminal) : undefined;
   const id = await findSessionId(relay, typed);
   if (action === 'clear') return show(context, await relay.call('clearQueue', { params: { id } }));
@@ -50,7 +50,7 @@ export async function queueCommand(
   const params = { id, taskId: idOf(task) };
   if (action === 'remove') {
     await relay.call('removeQueued', { params });
-    say({ taskId: params.taskId, state: 'cancelled' }, () => `Task ${params.taskId} is cancelled.\n`);
+    print({ taskId: params.taskId, state: 'cancelled' }, () => `Task ${params.taskId} is cancelled.\n`);
     return;
   }
   const body: ChangeQueued = {
@@ -77,8 +77,8 @@ function taskIdOf(tasks: readonly QueuedTask[], typed: string): string {
   throw new Failure('TASK_NOT_FOUND', `No task "${typed}" is queued in this session.`, exitCodes.notFound);
 }
 
-function show({ say, terminal }: Context, queue: SessionQueue): void {
-  say(queue, () => {
+function show({ print, terminal }: Context, queue: SessionQueue): void {
+  print(queue, () => {
     const { tasks, later = [] } = queue;
     if (tasks.length + later.length === 0) return 'Nothing is queued in this session.\n';
     return tableOf(
@@ -104,18 +104,18 @@ interface CancelOptions extends CommonOptions {
 /** `relay cancel`: cancels the running task of a session, else dismisses the open question, else withdraws the oldest queued message. */
 export async function cancelCommand(typed: string, options: CancelOptions, terminal: Terminal): Promise<void> {
   if (options.running && options.all) throw usage('Use --running or --all, not both.');
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const body = options.all ? { which: 'all' as const } : options.running ? { which: 'running' as const } : {};
   const cancelled = await relay.call('cancelSession', { params: { id: await findSessionId(relay, typed) }, body });
   const { taskId, state, queued = [] } = cancelled;
   const behind = queued.filter((id) => id !== taskId).length;
-  say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} queued behind it` : ''}.\n`);
+  print(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} queued behind it` : ''}.\n`);
 }
 
 export async function laterCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const list = await relay.call('listLater');
-  say(list, () => {
+  print(list, () => {
     if (list.tasks.length === 0) return 'No message has a time. "relay send --at" sends one later.\n';
     return tableOf(
       ['WHEN', 'SESSION', 'TASK', shrinking('MESSAGE')],

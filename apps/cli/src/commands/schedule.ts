@@ -89,7 +89,7 @@ async function add(context: Context, typed: readonly string[], options: Schedule
   if (device === undefined)
     throw usage('Name a device: relay schedule add laptop "Run the tests" --cron "0 9 * * 1-5".');
   if (options.cron === undefined) throw usage('--cron is missing: minute, hour, day of month, month, day of week.');
-  const { relay, say } = context;
+  const { relay, print } = context;
   const message = await messageOf(text, terminal);
   const { id: deviceId, name } = await findDevice(relay, device);
   const settings = choicesOf(options);
@@ -103,12 +103,12 @@ async function add(context: Context, typed: readonly string[], options: Schedule
     ...(options.withoutAsking === true ? { dangerous: true } : {}),
   };
   const schedule = await relay.call('createSchedule', { body });
-  say(schedule, () => printSchedule(schedule));
+  print(schedule, () => printSchedule(schedule));
 }
 
-async function list({ relay, say }: Context, terminal: Terminal): Promise<void> {
+async function list({ relay, print }: Context, terminal: Terminal): Promise<void> {
   const [{ schedules = [] }, { devices }] = await Promise.all([relay.call('listLater'), relay.call('listDevices')]);
-  say({ schedules }, () => {
+  print({ schedules }, () => {
     if (schedules.length === 0) return 'No message repeats. "relay schedule add" makes one that does.\n';
     return tableOf(
       ['ID', 'NEXT', 'RULE', 'ZONE', 'DEVICE', shrinking('MESSAGE'), 'LAST'],
@@ -126,9 +126,9 @@ async function list({ relay, say }: Context, terminal: Terminal): Promise<void> 
   });
 }
 
-async function runs({ relay, say }: Context, { id }: Schedule, terminal: Terminal): Promise<void> {
+async function runs({ relay, print }: Context, { id }: Schedule, terminal: Terminal): Promise<void> {
   const found = await relay.call('listScheduleRuns', { params: { id } });
-  say(found, () =>
+  print(found, () =>
     found.runs.length === 0
       ? 'It has made no runs.\n'
       : tableOf(
@@ -154,7 +154,7 @@ export async function scheduleCommand(
   if (!action) throw usage(`There is no action "${oneLine(typedAction ?? '')}". There are: ${actions.join(', ')}.`);
   const rule = ruleOf(options);
   const context = contextOf(options, terminal);
-  const { relay, say } = context;
+  const { relay, print } = context;
   if (action === 'list') await list(context, terminal);
   else if (action === 'add') await add(context, typed, options, terminal);
   else {
@@ -163,17 +163,17 @@ export async function scheduleCommand(
     if (action === 'runs') await runs(context, schedule, terminal);
     else if (action === 'run') {
       const run = await relay.call('runSchedule', { params });
-      say(run, () => `${run.sessionId === undefined ? '' : `${nameOf(run.sessionId)}: `}${resultOf(run)}.\n`);
+      print(run, () => `${run.sessionId === undefined ? '' : `${nameOf(run.sessionId)}: `}${resultOf(run)}.\n`);
     } else if (action === 'remove') {
       await relay.call('deleteSchedule', { params });
-      say({ id: schedule.id, removed: true }, () => 'Removed. Its sessions stay.\n');
+      print({ id: schedule.id, removed: true }, () => 'Removed. Its sessions stay.\n');
     } else {
       const message =
         action === 'change' && typed[1] !== undefined ? { message: await messageOf(typed[1], terminal) } : {};
       const body = action === 'change' ? { ...rule, ...message } : { paused: action === 'pause' };
       if (Object.keys(body).length === 0) throw usage('Give a new text, or options of the rule.');
       const changed = await relay.call('changeSchedule', { params, body });
-      say(changed, () => printSchedule(changed));
+      print(changed, () => printSchedule(changed));
     }
   }
   return exitCodes.ok;

@@ -124,7 +124,7 @@ export async function answerCommand(
     return deliver(context, await messageTo(relay, id, { content, ...bound }, options), options);
   }
   const shown = options.question === undefined ? open : [prompt];
-  context.say({ sessionId: id, prompt, prompts: shown }, () =>
+  context.print({ sessionId: id, prompt, prompts: shown }, () =>
     shown
       .map((one) => `${promptText(one, id, context.style, open)}\n`)
       .join('')
@@ -202,10 +202,10 @@ function choiceOf(relay: Relay, id: string, uuid: string, body: AnswerPrompt, op
 }
 
 async function deliver(context: Context, request: Send, options: SendingOptions): Promise<number> {
-  const { say, terminal } = context;
+  const { print, terminal } = context;
   const send = async () => {
     const sent = await request();
-    say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
+    print({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
       const again = sent.replayed ? ' This key was used before: nothing was sent again.' : '';
       const way = sent.deliver === undefined ? '' : ` ${ways[sent.deliver]}`;
       if (sent.state === 'later')

@@ -52,10 +52,10 @@ async function* filesOfSession(relay: Relay, id: string): AsyncGenerator<Session
 }
 
 /** `relay files --sent`. */
-export async function listSentFiles({ relay, say }: Pick<Context, 'relay' | 'say'>, id: string): Promise<void> {
+export async function listSentFiles({ relay, print }: Pick<Context, 'relay' | 'print'>, id: string): Promise<void> {
   const files: SessionFile[] = [];
   for await (const file of filesOfSession(relay, id)) files.push(file);
-  say({ sessionId: id, files }, () =>
+  print({ sessionId: id, files }, () =>
     files.length === 0
       ? `${nameOf(id)} has no files.\n`
       : files
@@ -79,7 +79,7 @@ export async function getCommand(
   options: GetOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const id = await findSessionId(relay, typed);
   let found: SessionFile | undefined;
   for await (const file of filesOfSession(relay, id))
@@ -104,7 +104,10 @@ export async function getCommand(
       `"${oneLine(path)}" exists. Replace it with --force, or choose another name with -o.`,
     );
   }
-  say({ sessionId: id, name, path, bytes: bytes.length }, () => `Saved "${oneLine(path)}", ${sizeOf(bytes.length)}.\n`);
+  print(
+    { sessionId: id, name, path, bytes: bytes.length },
+    () => `Saved "${oneLine(path)}", ${sizeOf(bytes.length)}.\n`,
+  );
   return exitCodes.ok;
 }
 

@@ -27,7 +27,7 @@ export function statusOf(text: string | undefined): SessionStatus | undefined {
 
 export async function sessionsCommand(options: SessionsOptions, terminal: Terminal): Promise<void> {
   const status = statusOf(options.status);
-  const { relay, say, json } = contextOf(options, terminal);
+  const { relay, print, json } = contextOf(options, terminal);
   const device = options.device === undefined ? undefined : await findDevice(relay, options.device);
   const sessions = await allSessions(relay, {
     ...(device ? { deviceId: device.id } : {}),
@@ -39,7 +39,7 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
   const isShort = json || sessions.length === 0;
   const devices = isShort ? [] : (await relay.call('listDevices')).devices;
   const names = new Map(devices.map(({ id, name }) => [id, name]));
-  say({ sessions }, () => {
+  print({ sessions }, () => {
     if (sessions.length === 0)
       return options.search === undefined
         ? 'No sessions. Start one with "relay new <device> <message>".\n'

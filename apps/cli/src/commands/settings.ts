@@ -52,7 +52,7 @@ const program = 'CLI';
 
 /** Shows the settings, or changes and shows one. */
 async function chooseIn(
-  { say, style }: Context,
+  { print, style }: Context,
   settings: readonly Setting[],
   [typedName, typedValue]: [name: string | undefined, value: string | undefined],
   change: (id: string, value: string) => Promise<{ settings: readonly Setting[] }>,
@@ -68,7 +68,7 @@ async function chooseIn(
       shown = answer.settings.filter(({ id }) => id === setting.id);
     }
   }
-  say(answer, () =>
+  print(answer, () =>
     shown
       .map(({ id, name, value, options }) => {
         const values = options.map((option) => {

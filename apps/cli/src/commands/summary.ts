@@ -10,9 +10,9 @@ import type { CommonOptions } from './shared-options.ts';
 import { contextOf } from './context.ts';
 
 export async function summaryCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const summary = await relay.call('readSummary', { params: { id: await findSessionId(relay, typed) } });
-  say(summary, () => {
+  print(summary, () => {
     const { title, projectPath, status, statusDetail, messageCount, initialPrompt, lastToolUse, recentMessages } =
       summary;
     const state = [status, statusDetail].filter((text) => text).join(': ');
@@ -45,20 +45,20 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 export async function releaseCommand(typed: string, options: ReleaseOptions, terminal: Terminal): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const body = options.stopTurn ? { stopTurn: true } : {};
   const released = await relay.call('releaseSession', { params: { id: await findSessionId(relay, typed) }, body });
   const { result, detail } = released;
-  say(released, () => `${sentences[result] ?? oneLine(result)}${detail ? ` (${oneLine(detail)})` : ''}\n`);
+  print(released, () => `${sentences[result] ?? oneLine(result)}${detail ? ` (${oneLine(detail)})` : ''}\n`);
   return result === 'released' || result === 'not_held' ? exitCodes.ok : exitCodes.failed;
 }
 
 export async function commandsCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const { commands } = await relay.call('listCommands', {
     params: { id: await findSessionId(relay, typed) },
   });
-  say({ commands }, () =>
+  print({ commands }, () =>
     commands.length === 0
       ? 'The agent has not listed any commands.\n'
       : commands

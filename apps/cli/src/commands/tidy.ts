@@ -35,7 +35,7 @@ export async function tidyCommand(action: string, options: TidyOptions, terminal
   };
   if (Object.keys(filter).length === 0 && options.device === undefined)
     throw usage('Choose sessions with --device, --status, --search, --before or --archived.');
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   if (options.device !== undefined) filter.deviceId = (await findDevice(relay, options.device)).id;
   const question = 'Delete every matching session from the relay?';
   if (action === 'delete' && !(await isConfirmed(options, terminal, 'delete sessions', question)))
@@ -46,6 +46,6 @@ export async function tidyCommand(action: string, options: TidyOptions, terminal
     changed += done.changed;
     if (!done.more || done.changed === 0) break;
   }
-  say({ changed }, () => `${changed} ${changed === 1 ? 'session is' : 'sessions are'} ${actions[action]}.\n`);
+  print({ changed }, () => `${changed} ${changed === 1 ? 'session is' : 'sessions are'} ${actions[action]}.\n`);
   return exitCodes.ok;
 }

@@ -33,9 +33,9 @@ export async function usageCommand(
 }
 
 export async function contextCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const context = await relay.call('readContext', { params: { id: await findSessionId(relay, typed) } });
-  say(context, () => {
+  print(context, () => {
     const { usedTokens, maxTokens, details } = context;
     const { cost: given, limits } = details as { cost?: unknown; limits?: unknown };
     const cost = costIn(given);
@@ -54,7 +54,7 @@ export async function contextCommand(typed: string, options: CommonOptions, term
   });
 }
 
-async function usageOfMachines({ relay, say }: Context, terminal: Terminal, days: number): Promise<void> {
+async function usageOfMachines({ relay, print }: Context, terminal: Terminal, days: number): Promise<void> {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const today = new Date();
   const first = new Date(today);
@@ -78,7 +78,7 @@ async function usageOfMachines({ relay, say }: Context, terminal: Terminal, days
     devices: answers.flatMap(({ usage }) => usage ?? []),
     missing: missing.map(({ id }) => id),
   };
-  say(record, () => {
+  print(record, () => {
     const rows = answers.flatMap(({ device, usage }) =>
       [...new Set(usage?.days.map(({ agentType }) => agentType))].map((agent) => {
         const sum = sumOf(usage?.days.filter(({ agentType }) => agentType === agent) ?? []);

@@ -40,12 +40,12 @@ export async function unwatchCommand(
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const found: string[] = [];
   for (const text of typed) found.push(await findSessionId(relay, text));
   const sessionIds: string[] = [];
   for (const sessionId of found) sessionIds.push((await relay.call('unwatch', { body: { sessionId } })).sessionId);
-  say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)}: notifications are off.\n`).join(''));
+  print({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)}: notifications are off.\n`).join(''));
 }
 
 /** Prints events until Ctrl-C, for the given sessions, or for all sessions if `ids` is empty. */
@@ -55,7 +55,7 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
   /** Transcript operations are printed as the resulting items. */
   const recordsOf = (frame: AnyFrame): object[] =>
     frame.type === 'transcript'
-      ? items.hear(frame).map((item) => ({ type: 'item', sessionId: frame.sessionId, item }))
+      ? items.apply(frame).map((item) => ({ type: 'item', sessionId: frame.sessionId, item }))
       : [lineFor(frame)];
   // Frames contain only ids, so the names are read first.
   const load = async (from: Relay) => {
@@ -89,8 +89,8 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
     else if (happening.kind === 'gap') await missed(from);
     else connected();
   };
-  const say = (wait: Wait) => (wait.state === 'lost' ? lost(wait) : connected());
-  await listening(relay, say, async (patient, signal) => {
+  const report = (wait: Wait) => (wait.state === 'lost' ? lost(wait) : connected());
+  await listening(relay, report, async (patient, signal) => {
     for await (const happening of happenings({ relay: patient, output: false, signal })) {
       await handle(patient, happening);
       await terminal.drained();

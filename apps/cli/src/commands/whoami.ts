@@ -5,7 +5,7 @@ import { homeOf } from '../home.ts';
 import { readProfiles } from '../profiles.ts';
 import { listOf, shrinking, tableOf } from '../show/table.ts';
 import type { CommonOptions } from './shared-options.ts';
-import { contextOf, speech } from './context.ts';
+import { contextOf, printer } from './context.ts';
 
 interface WhoamiOptions extends CommonOptions {
   all?: boolean;
@@ -13,12 +13,12 @@ interface WhoamiOptions extends CommonOptions {
 
 export async function whoamiCommand(options: WhoamiOptions, terminal: Terminal): Promise<number> {
   if (options.all) return everywhere(options, terminal);
-  const { relay, access, url, say } = contextOf(options, terminal);
+  const { relay, access, url, print } = contextOf(options, terminal);
   const me = await relay.call('me');
   const { expiresAt } = await access.token();
   const ends = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
   const { renewable } = access;
-  say({ relay: url, ...me, expiresAt: ends, renewable }, () =>
+  print({ relay: url, ...me, expiresAt: ends, renewable }, () =>
     listOf([
       ['Relay', url],
       ['Account', [me.email, me.name].filter(Boolean).join(', ') || me.id],
@@ -44,7 +44,7 @@ function everywhere(options: WhoamiOptions, terminal: Terminal): number {
     renewable: renewal !== undefined,
     default: index === 0,
   }));
-  speech(options, terminal).say({ relays }, () =>
+  printer(options, terminal).print({ relays }, () =>
     relays.length === 0
       ? 'You are not signed in to any relay. Run "relay login --url <address>".\n'
       : tableOf(

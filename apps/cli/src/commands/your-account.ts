@@ -13,7 +13,7 @@ export async function exportAccountCommand(
   options: CommonOptions & { out?: string },
   terminal: Terminal,
 ): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+  const { relay, print } = contextOf(options, terminal);
   const document = await relay.call('exportMe');
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (options.out === undefined) {
@@ -21,7 +21,7 @@ export async function exportAccountCommand(
     return;
   }
   await writeNew(options.out, text);
-  say(
+  print(
     { file: options.out, bytes: Buffer.byteLength(text) },
     () => `Everything the relay keeps about you is in ${options.out}.\n`,
   );
@@ -48,7 +48,7 @@ export async function deleteAccountCommand(
   options: CommonOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const { relay, home, say, url } = contextOf(options, terminal);
+  const { relay, home, print, url } = contextOf(options, terminal);
   const { id, email } = await relay.call('me');
   if (!options.yes) {
     if (!terminal.inIsScreen)
@@ -64,6 +64,6 @@ export async function deleteAccountCommand(
   }
   await relay.call('deleteMe', { body: { confirm: deleteConfirmation } });
   await changingProfiles(home, () => Promise.resolve(forgetProfile(home, url)));
-  say({ id, deleted: true }, () => 'Your account is deleted.\n');
+  print({ id, deleted: true }, () => 'Your account is deleted.\n');
   return exitCodes.ok;
 }

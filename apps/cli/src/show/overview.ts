@@ -73,7 +73,7 @@ export function createOverview(
       }
       case 'transcript':
         return items
-          .hear(frame)
+          .apply(frame)
           .map(itemLine)
           .filter((text) => text !== '')
           .map((text) => line(place(frame.sessionId), text, 'dim'))
