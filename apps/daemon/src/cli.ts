@@ -148,7 +148,7 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
 
   command('status', 'show registration, process and connection').action(run(statusCommand));
   command('agents', 'show the known agents, and which of them are installed here').action(run(agentsCommand));
-  command('doctor', 'find problems, and say how to solve them').action(run(doctorCommand));
+  command('doctor', 'find problems and their solutions').action(run(doctorCommand));
   command('unregister', 'remove this device from the relay and from this machine')
     .option('--force', 'remove it from this machine even if the relay cannot be reached')
     .action(run(unregisterCommand));

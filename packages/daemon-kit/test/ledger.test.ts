@@ -31,7 +31,7 @@ function account() {
   return {
     mapper,
     dropped,
-    hear: (sessionUpdate: string, more: Fields = {}) => take(mapper.update({ sessionUpdate, ...more })),
+    emit: (sessionUpdate: string, more: Fields = {}) => take(mapper.update({ sessionUpdate, ...more })),
     take,
     items: () => items,
     tools: () => items.filter(({ part }) => part.kind === 'tool').map(({ part }) => part),
@@ -45,11 +45,11 @@ const pwd = { ...ls, title: 'pwd', rawInput: { command: 'pwd' } };
 
 describe('an id of a call', () => {
   it('B3: means another call once its own has completed, and the same one before', () => {
-    const { hear, tools } = account();
-    hear('tool_call', { ...ls, status: 'pending' });
-    hear('tool_call', { ...ls, status: 'in_progress' });
-    hear('tool_call_update', { toolCallId: 'c', status: 'completed' });
-    hear('tool_call', { ...pwd, status: 'pending' });
+    const { emit, tools } = account();
+    emit('tool_call', { ...ls, status: 'pending' });
+    emit('tool_call', { ...ls, status: 'in_progress' });
+    emit('tool_call_update', { toolCallId: 'c', status: 'completed' });
+    emit('tool_call', { ...pwd, status: 'pending' });
     expect(tools()).toMatchObject([
       { command: 'ls', status: 'completed' },
       { command: 'pwd', status: 'pending' },
@@ -57,23 +57,23 @@ describe('an id of a call', () => {
   });
 
   it('B3: means another call in the next turn, although late updates still belong to the earlier one until then', () => {
-    const { hear, tools, mapper, take } = account();
-    hear('tool_call', { ...ls, status: 'in_progress' });
+    const { emit, tools, mapper, take } = account();
+    emit('tool_call', { ...ls, status: 'in_progress' });
     take(mapper.close('ended'));
     expect(tools()).toMatchObject([{ status: 'unknown' }]);
     mapper.begin('turn-2');
-    hear('tool_call_update', { toolCallId: 'c', status: 'completed' });
+    emit('tool_call_update', { toolCallId: 'c', status: 'completed' });
     expect(tools()).toMatchObject([{ status: 'completed' }]);
-    hear('tool_call', { ...pwd, status: 'pending' });
+    emit('tool_call', { ...pwd, status: 'pending' });
     expect(tools()).toMatchObject([{ command: 'ls' }, { command: 'pwd' }]);
   });
 
   it('B4: can be foreign in a permission, which belongs to the newest open call with the same command', () => {
-    const { hear, tools, mapper, take } = account();
-    hear('tool_call', { ...ls, toolCallId: 'c1', status: 'pending' });
+    const { emit, tools, mapper, take } = account();
+    emit('tool_call', { ...ls, toolCallId: 'c1', status: 'pending' });
     take(mapper.call({ ...ls, toolCallId: 'shell-permission' }, 'q1'));
-    hear('tool_call_update', { toolCallId: 'c1', status: 'completed' });
-    hear('tool_call', { ...pwd, toolCallId: 'c2', status: 'pending' });
+    emit('tool_call_update', { toolCallId: 'c1', status: 'completed' });
+    emit('tool_call', { ...pwd, toolCallId: 'c2', status: 'pending' });
     take(mapper.call({ ...pwd, toolCallId: 'shell-permission' }, 'q2'));
     expect(tools()).toMatchObject([
       { id: 'c1', asked: { question: 'q1' } },
@@ -82,11 +82,11 @@ describe('an id of a call', () => {
   });
 
   it('B4: can differ in an announcement that follows its permission', () => {
-    const { hear, tools, mapper, take } = account();
+    const { emit, tools, mapper, take } = account();
     take(mapper.call({ ...ls, toolCallId: 'shell-permission' }, 'q1'));
     take(mapper.answered({ question: 'q1' }, { allowed: true }));
-    hear('tool_call', { ...ls, toolCallId: 'c1', status: 'in_progress' });
-    hear('tool_call_update', { toolCallId: 'c1', status: 'completed' });
+    emit('tool_call', { ...ls, toolCallId: 'c1', status: 'in_progress' });
+    emit('tool_call_update', { toolCallId: 'c1', status: 'completed' });
     expect(tools()).toMatchObject([{ id: 'c1', status: 'completed', asked: { answer: 'allowed' } }]);
   });
 });
@@ -105,11 +105,11 @@ describe('the state of a call', () => {
     ],
     ['the call again as failed', [['tool_call', 'failed']]],
   ] as [string, [string, string][]][])('W1: a rejected call never appears as run, even after %s', (_name, updates) => {
-    const { hear, tools, mapper, take } = account();
-    hear('tool_call', { ...ls, status: 'pending' });
+    const { emit, tools, mapper, take } = account();
+    emit('tool_call', { ...ls, status: 'pending' });
     take(mapper.call(ls, 'q'));
     take(mapper.answered({ question: 'q' }, { allowed: false, by: 'phone', at: '2026-01-01T00:00:00.000Z' }));
-    for (const [kind, status] of updates) hear(kind, { ...ls, status });
+    for (const [kind, status] of updates) emit(kind, { ...ls, status });
     take(mapper.close('ended'));
     expect(tools()).toMatchObject([
       {
@@ -124,8 +124,8 @@ describe('the state of a call', () => {
       ['ended', 'unknown'],
       ['cancelled', 'cancelled'],
     ] as const) {
-      const { hear, tools, mapper, take } = account();
-      hear('tool_call', { ...ls, status: 'in_progress' });
+      const { emit, tools, mapper, take } = account();
+      emit('tool_call', { ...ls, status: 'in_progress' });
       take(mapper.close(how));
       expect(tools()).toMatchObject([{ status }]);
     }
@@ -134,20 +134,20 @@ describe('the state of a call', () => {
 
 describe('output', () => {
   it('A3: is never taken from a description: of an announcement, of a waiting call, or of a permission', () => {
-    const { hear, tools, mapper, take } = account();
-    hear('tool_call', { ...ls, status: 'pending', content: text('List the files') });
-    hear('tool_call_update', { toolCallId: 'c', content: text('List all files') });
+    const { emit, tools, mapper, take } = account();
+    emit('tool_call', { ...ls, status: 'pending', content: text('List the files') });
+    emit('tool_call_update', { toolCallId: 'c', content: text('List all files') });
     take(mapper.call({ ...ls, content: text('May I list?') }, 'q'));
-    hear('tool_call_update', { toolCallId: 'c', status: 'completed' });
+    emit('tool_call_update', { toolCallId: 'c', status: 'completed' });
     expect(tools()[0]).toMatchObject({ about: 'May I list?', status: 'completed' });
     expect(tools()[0]).not.toHaveProperty('output');
   });
 
   it('A3: is replaced by the content of an update, even by an empty one', () => {
-    const { hear, tools } = account();
-    hear('tool_call', { ...ls, status: 'pending', content: text('List the files') });
+    const { emit, tools } = account();
+    emit('tool_call', { ...ls, status: 'pending', content: text('List the files') });
     const output = (content: unknown[], status = 'in_progress') => {
-      hear('tool_call_update', { toolCallId: 'c', status, content });
+      emit('tool_call_update', { toolCallId: 'c', status, content });
       return tools()[0]?.output;
     };
     expect(output(text('a'))).toBe('a');
@@ -161,32 +161,32 @@ describe('output', () => {
     ['terminal_output_delta', { terminal_output_delta: { data: 'out\n' } }],
     ['terminal_output_delta as a text', { terminal_output_delta: 'out\n' }],
   ])('A2: arrives as %s, with the exit code beside it', (_name, meta) => {
-    const { hear, tools } = account();
-    hear('tool_call', { ...ls, status: 'pending', content: [{ type: 'terminal', terminalId: 't' }] });
-    hear('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
-    hear('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
-    hear('tool_call_update', { toolCallId: 'c', status: 'failed', _meta: { terminal_exit: { exit_code: 3 } } });
+    const { emit, tools } = account();
+    emit('tool_call', { ...ls, status: 'pending', content: [{ type: 'terminal', terminalId: 't' }] });
+    emit('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
+    emit('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
+    emit('tool_call_update', { toolCallId: 'c', status: 'failed', _meta: { terminal_exit: { exit_code: 3 } } });
     expect(tools()).toMatchObject([{ output: 'out\nout\n', exit: 3, status: 'failed' }]);
   });
 
   it('A9: of OpenCode: a failed command has its exit code, a new file counts as added, and its plan is a plan', () => {
-    const { hear, tools, items } = account();
-    hear('tool_call', { ...ls, status: 'in_progress' });
-    hear('tool_call_update', { toolCallId: 'c', status: 'failed', rawOutput: { metadata: { exit: 2 } } });
+    const { emit, tools, items } = account();
+    emit('tool_call', { ...ls, status: 'in_progress' });
+    emit('tool_call_update', { toolCallId: 'c', status: 'failed', rawOutput: { metadata: { exit: 2 } } });
     const diff = [{ type: 'diff', path: '/p/notes.txt', oldText: '', newText: 'x' }];
-    hear('tool_call', { toolCallId: 'e', title: 'edit', kind: 'edit', status: 'in_progress', content: diff });
-    hear('tool_call', { toolCallId: 'p', title: 'todowrite', status: 'pending', rawInput: {} });
+    emit('tool_call', { toolCallId: 'e', title: 'edit', kind: 'edit', status: 'in_progress', content: diff });
+    emit('tool_call', { toolCallId: 'p', title: 'todowrite', status: 'pending', rawInput: {} });
     const todos = [{ content: 'First', status: 'pending', priority: 'high' }];
-    hear('tool_call_update', { toolCallId: 'p', status: 'completed', rawInput: { todos }, content: text('[{}]') });
+    emit('tool_call_update', { toolCallId: 'p', status: 'completed', rawInput: { todos }, content: text('[{}]') });
     expect(tools()).toMatchObject([{ exit: 2 }, { diffs: [{ change: 'add' }] }]);
     expect(items().at(-1)).toMatchObject({ part: { kind: 'plan', entries: [{ text: 'First' }] } });
   });
 
   it('A9: of OpenCode: a replayed plan, which has another title, is a plan', () => {
-    const { hear, tools, items } = account();
+    const { emit, tools, items } = account();
     const todos = [{ content: 'First', status: 'pending', priority: 'high' }];
-    hear('tool_call', { toolCallId: 'p', title: '1 todos', kind: 'other', status: 'pending', rawInput: { todos } });
-    hear('tool_call_update', { toolCallId: 'p', status: 'completed', title: '1 todos', content: text('[{}]') });
+    emit('tool_call', { toolCallId: 'p', title: '1 todos', kind: 'other', status: 'pending', rawInput: { todos } });
+    emit('tool_call_update', { toolCallId: 'p', status: 'completed', title: '1 todos', content: text('[{}]') });
     expect(tools()).toEqual([]);
     expect(items()).toMatchObject([{ part: { kind: 'plan', entries: [{ text: 'First' }] } }]);
   });
@@ -194,14 +194,14 @@ describe('output', () => {
 
 describe('texts', () => {
   it('B5: continue after an echo, a plan, usage and updates of a call', () => {
-    const { hear, texts, mapper, dropped } = account();
-    hear('tool_call', { ...ls, status: 'pending' });
-    hear('agent_message_chunk', says('Hello ', 'm'));
-    hear('user_message_chunk', says('what the person said', 'u'));
-    hear('plan', { entries: [{ content: 'Step', status: 'pending' }] });
-    hear('usage_update', { used: 1, size: 2 });
-    hear('tool_call_update', { toolCallId: 'c', status: 'in_progress' });
-    hear('agent_message_chunk', says('there', 'm'));
+    const { emit, texts, mapper, dropped } = account();
+    emit('tool_call', { ...ls, status: 'pending' });
+    emit('agent_message_chunk', says('Hello ', 'm'));
+    emit('user_message_chunk', says('what the person said', 'u'));
+    emit('plan', { entries: [{ content: 'Step', status: 'pending' }] });
+    emit('usage_update', { used: 1, size: 2 });
+    emit('tool_call_update', { toolCallId: 'c', status: 'in_progress' });
+    emit('agent_message_chunk', says('there', 'm'));
     expect(texts()).toEqual(['Hello there']);
     expect(mapper.last()?.content).toBe('Hello there');
     expect(dropped).toEqual(['an echo of the words of the user']);
@@ -214,22 +214,22 @@ describe('texts', () => {
       ['agent_message_chunk', { content: { type: 'image', data: '', mimeType: 'image/png' } }],
       ['tool_call', { ...ls, status: 'pending' }],
     ] as [string, Fields][]) {
-      const { hear, texts, mapper } = account();
-      hear('agent_message_chunk', says('Before', 'm'));
-      hear(kind, more);
+      const { emit, texts, mapper } = account();
+      emit('agent_message_chunk', says('Before', 'm'));
+      emit(kind, more);
       expect(mapper.effect().ended).toBe(true);
-      hear('agent_message_chunk', says('Behind', 'm'));
+      emit('agent_message_chunk', says('Behind', 'm'));
       expect(texts()).toEqual(['Before', 'Behind']);
       expect(mapper.last()?.content).toBe('Behind');
     }
   });
 
   it('A12: usage is one item per turn, and keeps the earlier reported size', () => {
-    const { hear, items, mapper } = account();
-    hear('usage_update', { used: 1, size: 200 });
-    hear('usage_update', { used: 2 });
+    const { emit, items, mapper } = account();
+    emit('usage_update', { used: 1, size: 200 });
+    emit('usage_update', { used: 2 });
     mapper.begin('turn-2');
-    hear('usage_update', { used: 3 });
+    emit('usage_update', { used: 3 });
     expect(items().map(({ part }) => part)).toEqual([
       { kind: 'usage', used: 2, size: 200 },
       { kind: 'usage', used: 3, size: 200 },

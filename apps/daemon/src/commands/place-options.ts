@@ -21,7 +21,7 @@ export interface PlaceOptions {
 }
 
 /** The part of an agent's work that is sent to a relay. */
-export interface TellOptions {
+export interface TranscriptOptions {
   transcript?: string | undefined;
   thoughts?: string | undefined;
 }
@@ -53,7 +53,7 @@ export function filesSentence({ files, transcript = 'full', allow = [] }: Partia
 }
 
 /** Throws a Failure (usage) for an unknown word. */
-export function tellingOf({ transcript = 'full', thoughts = 'on' }: TellOptions): TranscriptSettings {
+export function transcriptSettings({ transcript = 'full', thoughts = 'on' }: TranscriptOptions): TranscriptSettings {
   if (transcript !== 'full' && transcript !== 'outline' && transcript !== 'off')
     throw new Failure('BAD_OPTION', '--transcript must be full, outline or off.', exitCodes.usage);
   if (thoughts !== 'on' && thoughts !== 'off')

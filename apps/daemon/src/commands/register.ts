@@ -15,15 +15,15 @@ import {
   type CommonOptions,
   type FileOptions,
   type PlaceOptions,
-  type TellOptions,
+  type TranscriptOptions,
   agentCountOf,
   deskModeOf,
   filesOf,
   filesSentence,
-  tellingOf,
+  transcriptSettings,
 } from './place-options.ts';
 
-interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions, FileOptions {
+interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TranscriptOptions, FileOptions {
   server: string;
   agentType?: string;
   name?: string;
@@ -52,7 +52,7 @@ export async function registerCommand(
   const project = resolve(fromHome(options.project ?? options.allow?.[0] ?? '.'));
   const maxAgents = agentCountOf(options);
   const desk = deskModeOf(options);
-  const { detail, thoughts } = tellingOf(options);
+  const { detail, thoughts } = transcriptSettings(options);
   const files = options.files === undefined ? {} : { files: filesOf(options, detail) };
   if (!options.force) refuseIfRegistered(home);
   // Before the person confirms: a credential that cannot be stored would be lost.

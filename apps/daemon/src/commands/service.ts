@@ -37,7 +37,7 @@ export async function serviceCommand(
   const home = homeOf({ home: options.home, profile: options.profile, env });
   const system = serviceSystem(env, home.stateDir, platform);
   const run = (...commands: string[][]) => runCommands(commands, env);
-  const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
+  const print = (event: string, text: string, fields: Record<string, unknown> = {}) =>
     terminal.out(options.json ? `${JSON.stringify({ event, file: system.file, ...fields })}\n` : `${text}\n`);
   const failed = (what: string) => new Failure('SERVICE_FAILED', what, exitCodes.failed);
   switch (action) {
@@ -55,7 +55,7 @@ export async function serviceCommand(
       const problem = run(...system.install);
       if (problem) throw failed(`${system.file} was written, but the service could not be started. ${problem}`);
       const text = system.definition(plan).replaceAll(/^(?=.)/gm, '    ');
-      say('installed', `Installed and started: ${system.file}\n\n${text}${system.hint ? `\n${system.hint}` : ''}`);
+      print('installed', `Installed and started: ${system.file}\n\n${text}${system.hint ? `\n${system.hint}` : ''}`);
       return exitCodes.ok;
     }
     case 'remove': {
@@ -64,14 +64,14 @@ export async function serviceCommand(
       if (!was) throw failed(`The service is not installed (no ${system.file}).`);
       if (system.name === 'systemd') run(['systemctl', '--user', 'daemon-reload']);
       if (problem) terminal.err(`${problem}\n`);
-      say('removed', `Removed: ${system.file}`);
+      print('removed', `Removed: ${system.file}`);
       return exitCodes.ok;
     }
     case 'status': {
       const installed = existsSync(system.file);
       const running = installed && (system.runs ? run(system.runs) === undefined : await isUp(options, env));
       const state = running ? 'running' : installed ? 'installed, and not running' : 'not installed';
-      say(state, `${state[0]!.toUpperCase()}${state.slice(1)}${installed ? `: ${system.file}` : '.'}`, {
+      print(state, `${state[0]!.toUpperCase()}${state.slice(1)}${installed ? `: ${system.file}` : '.'}`, {
         installed,
         running,
       });
@@ -81,7 +81,7 @@ export async function serviceCommand(
     case 'stop': {
       const problem = run(system.run[action]);
       if (problem) throw failed(problem);
-      say(action === 'start' ? 'started' : 'stopped', action === 'start' ? 'Started.' : 'Stopped.');
+      print(action === 'start' ? 'started' : 'stopped', action === 'start' ? 'Started.' : 'Stopped.');
       return exitCodes.ok;
     }
     case 'logs': {

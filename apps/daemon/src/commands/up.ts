@@ -36,14 +36,14 @@ import {
   type CommonOptions,
   type FileOptions,
   type PlaceOptions,
-  type TellOptions,
+  type TranscriptOptions,
   agentCountOf,
   deskModeOf,
   filesOf,
-  tellingOf,
+  transcriptSettings,
 } from './place-options.ts';
 
-interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions, FileOptions {
+interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TranscriptOptions, FileOptions {
   verbose?: boolean;
   supervised?: boolean;
   insecure?: boolean;
@@ -113,7 +113,7 @@ async function begin(
   refuseClear(config.server, options.insecure ?? config.insecure ?? false, exitCodes.config);
   const refreshToken = readCredentials(home);
   const maxAgents = agentCountOf(options) ?? config.max_agents;
-  const transcript = tellingOf({
+  const transcript = transcriptSettings({
     transcript: options.transcript ?? config.transcript,
     thoughts: options.thoughts ?? config.thoughts,
   });

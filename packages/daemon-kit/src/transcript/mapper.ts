@@ -147,12 +147,12 @@ export function createMapper(options: MapperOptions): Mapper {
   const changesOf = (update: Fields, at: string | undefined): StoreChange[] => {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
-        return files.orElse(update, at, () => words.say('text', update, at));
+        return files.orElse(update, at, () => words.write('text', update, at));
       case 'agent_thought_chunk':
-        return thoughts && detail === 'full' ? words.say('thought', update, at) : [];
+        return thoughts && detail === 'full' ? words.write('thought', update, at) : [];
       case 'user_message_chunk':
         // Live they are known already.
-        if (options.replay) return words.say('user', update, at);
+        if (options.replay) return words.write('user', update, at);
         dropped('an echo of the words of the user');
         return [];
       case 'tool_call':

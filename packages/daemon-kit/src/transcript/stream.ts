@@ -61,7 +61,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
   let isDue = false;
   const printed = waitingText();
 
-  const say = (v: number, ops: Operation[]) => {
+  const emit = (v: number, ops: Operation[]) => {
     advance();
     // Exactly these members in this order: the relay forwards the text from `v` on.
     send()?.({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId(), session_id: sessionId, v, ops });
@@ -82,9 +82,9 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
     const print: Operation = { op: 'print', text };
     const fits = size + entryBytes(print) <= maxFrameBytes;
     if (isSkipped) advance();
-    else if (v !== undefined) say(v, isSent ? ops : [...ops, fits ? print : { op: 'print', text: '' }]);
+    else if (v !== undefined) emit(v, isSent ? ops : [...ops, fits ? print : { op: 'print', text: '' }]);
     if (isSent || (v !== undefined && !isSkipped && fits)) return;
-    for (const piece of piecesOf(text)) say(next(), [{ op: 'print', text: piece }]);
+    for (const piece of piecesOf(text)) emit(next(), [{ op: 'print', text: piece }]);
   };
 
   /** The first change after a silence is sent at once, with the others of the same tick. */
@@ -141,7 +141,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
     flush,
     announce() {
       flush();
-      say(next(), []);
+      emit(next(), []);
     },
   };
 }

@@ -20,7 +20,7 @@ export interface CompletedText {
 }
 
 interface Words {
-  say: (kind: WordsKind, update: Fields, at: string | undefined) => StoreChange[];
+  write: (kind: WordsKind, update: Fields, at: string | undefined) => StoreChange[];
   /** The open text. */
   open: () => OpenWords | undefined;
   /** Closes the open text. */
@@ -68,7 +68,7 @@ export function createWords(
     return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
   };
 
-  const say = (kind: WordsKind, update: Fields, at: string | undefined): StoreChange[] => {
+  const write = (kind: WordsKind, update: Fields, at: string | undefined): StoreChange[] => {
     const messageId = messageIdOf(update);
     const changes: StoreChange[] = [];
     const block = recordOf(update.content);
@@ -110,7 +110,7 @@ export function createWords(
   };
 
   return {
-    say,
+    write,
     open: () => open,
     close,
     last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),

@@ -23,7 +23,7 @@ export interface TurnSummary {
 }
 
 export interface Narrator {
-  /** `heard`: the transcript's result for the update. */
+  /** `effect`: the transcript's result for the update. */
   update(update: Fields, effect: Effect | undefined): void;
   /** A tool call as a permission request shows it. */
   call(effect: Effect | undefined): void;
@@ -61,7 +61,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     current = '';
   };
 
-  const say = (update: Fields) => {
+  const append = (update: Fields) => {
     const text = pieceOf(current, update.content);
     if (text === '') return;
     // A picture is an item of its own, and no part of the answer.
@@ -110,7 +110,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
           worked = true;
-          return say(update);
+          return append(update);
         case 'agent_thought_chunk':
           worked = true;
           // The thoughts themselves stay with the agent.

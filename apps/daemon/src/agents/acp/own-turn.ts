@@ -82,23 +82,23 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
 export function createWork(isAsking: () => boolean) {
   /** The calls that the agent reported as running. */
   const open = new Set<string>();
-  let saysActive = false;
+  let isReportedActive = false;
   return {
     observe(update: Fields) {
       const id = wordsOf(update.toolCallId);
       if (id !== '' && running.has(update.status)) open.add(id);
       else if (update.status !== undefined) open.delete(id);
       const { type } = recordOf(recordOf(recordOf(update._meta).codex).threadStatus);
-      if (typeof type === 'string') saysActive = type === 'active';
+      if (typeof type === 'string') isReportedActive = type === 'active';
     },
     /** Most agents send no final update for a refused call, and some ask under another id. */
     refused(call: Fields) {
       if (!open.delete(wordsOf(call.toolCallId))) open.clear();
     },
-    isOpen: () => isAsking() || open.size > 0 || saysActive,
+    isOpen: () => isAsking() || open.size > 0 || isReportedActive,
     clear() {
       open.clear();
-      saysActive = false;
+      isReportedActive = false;
     },
   };
 }
