@@ -362,7 +362,7 @@ export class Conversation {
     }
     for (const update of this.#updater.updatesFor(entry)) {
       if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
-        this.#prompts.hear(update.content.text);
+        this.#prompts.record(update.content.text);
       await this.#update(update);
     }
   }

@@ -79,8 +79,8 @@ class Door {
   readonly #open = new Map<string, Conversation>();
   #shows = { forms: false, notices: false };
   #clientName: string | undefined;
-  /** MCP servers of the client. `told`: the client got the notice that the agent does not use them. */
-  #servers: 'none' | 'named' | 'told' = 'none';
+  /** MCP servers of the client. `announced`: the client got the notice that the agent does not use them. */
+  #servers: 'none' | 'named' | 'announced' = 'none';
   #connection: AgentConnection | undefined;
 
   constructor(options: DoorOptions) {
@@ -233,7 +233,7 @@ class Door {
     const { sessionId } = request;
     const conversation = this.#get(sessionId);
     if (this.#servers === 'named') {
-      this.#servers = 'told';
+      this.#servers = 'announced';
       const title = 'The MCP servers of this client are not used';
       const description = 'The agent runs on another machine, with the servers that are configured there.';
       this.#log(`${title}. ${description}`);

@@ -72,8 +72,8 @@ export class Prompts {
   }
 
   /** Records text of the agent that was sent to the client. */
-  hear(text: string): void {
-    for (const turn of this.#turns) turn.hear(text);
+  record(text: string): void {
+    for (const turn of this.#turns) turn.record(text);
   }
 
   /** Applies the current session to all turns. */

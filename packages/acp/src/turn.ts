@@ -21,7 +21,7 @@ export class Turn {
   readonly resolve: (response: PromptResponse) => void;
   readonly reject: (error: Error) => void;
 
-  hear(text: string): void {
+  record(text: string): void {
     this.shown += squashed(text);
     if (this.shown.length > 2 * limits.messageBytes) this.shown = this.shown.slice(-limits.messageBytes);
   }

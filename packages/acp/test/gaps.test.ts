@@ -89,7 +89,7 @@ async function loaded(status: Session['status'] = 'active') {
     answers,
     calls,
     firstText,
-    hear: (frame: AttentionItem) => {
+    emit: (frame: AttentionItem) => {
       frames.push(frame);
       wake();
     },
@@ -98,34 +98,34 @@ async function loaded(status: Session['status'] = 'active') {
 
 describe('after a gap', () => {
   it('the prompt of a deleted session fails', async () => {
-    const { agent, answers, hear } = await loaded();
+    const { agent, answers, emit } = await loaded();
     const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
     ended.catch(() => undefined);
     // The agent handles requests in order: this one completes after the prompt has started.
     await agent.request('session/resume', { sessionId, cwd: '/' });
     answers['readSession'] = gone;
-    hear({ type: 'resync' });
+    emit({ type: 'resync' });
     await expect(ended).rejects.toMatchObject({ data: { code: 'SESSION_NOT_FOUND' } });
   });
 
   it('a session with a turn of another app reloads at once', async () => {
-    const { answers, firstText, hear } = await loaded();
+    const { answers, firstText, emit } = await loaded();
     answers['readMessages'] = missed;
-    hear({ type: 'resync' });
+    emit({ type: 'resync' });
     expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
   });
 
   it('a session without a turn reloads when an update shows a change', async () => {
-    const { answers, firstText, hear } = await loaded('idle');
+    const { answers, firstText, emit } = await loaded('idle');
     answers['readMessages'] = missed;
-    hear({ type: 'resync' });
-    hear({ type: 'session_update', session: { ...session, status: 'idle', updatedAt: '2026-03-14T09:10:03.000Z' } });
+    emit({ type: 'resync' });
+    emit({ type: 'session_update', session: { ...session, status: 'idle', updatedAt: '2026-03-14T09:10:03.000Z' } });
     expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
   });
 });
 
 it('a session that gets its name while its prompt is being sent delivers messages under that name', async () => {
-  const { agent, answers, calls, firstText, hear } = await loaded();
+  const { agent, answers, calls, firstText, emit } = await loaded();
   let answer: (sent: unknown) => void = () => undefined;
   const accepted = answers['sendMessage'];
   answers['sendMessage'] = new Promise((resolve) => (answer = resolve));
@@ -133,15 +133,15 @@ it('a session that gets its name while its prompt is being sent delivers message
   const turn = () => new Promise((done) => setImmediate(done));
   while (!calls.some(({ name }) => name === 'sendMessage')) await turn();
   const id = `${session.id}-named`;
-  hear({ type: 'session_update', previousId: session.id, session: { ...session, id } });
-  hear({ type: 'transcript', sessionId: id, v: 2, ops: [{ op: 'put', item: missed.messages[0] as Item }] });
+  emit({ type: 'session_update', previousId: session.id, session: { ...session, id } });
+  emit({ type: 'transcript', sessionId: id, v: 2, ops: [{ op: 'put', item: missed.messages[0] as Item }] });
   await turn();
   answer(accepted);
   expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
 });
 
 it('S4: drops frames of many bytes while it sends a prompt, and reads the session afterwards', async () => {
-  const { agent, answers, calls, firstText, hear } = await loaded();
+  const { agent, answers, calls, firstText, emit } = await loaded();
   let answer: (sent: unknown) => void = () => undefined;
   const accepted = answers['sendMessage'];
   answers['sendMessage'] = new Promise((resolve) => (answer = resolve));
@@ -159,7 +159,7 @@ it('S4: drops frames of many bytes while it sends a prompt, and reads the sessio
       ops: [{ op: 'add', uuid: 'grows', text }],
     };
     registry.register(frame, n);
-    hear(frame);
+    emit(frame);
     await turn();
   }
   for (let tries = 0; tries < 100 && freed.size < 80; tries += 1) {
@@ -173,7 +173,7 @@ it('S4: drops frames of many bytes while it sends a prompt, and reads the sessio
 });
 
 it('a client that stops a prompt with a completed turn cancels this turn only, not that of another app', async () => {
-  const { agent, answers, calls, hear } = await loaded();
+  const { agent, answers, calls, emit } = await loaded();
   const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
   await agent.request('session/resume', { sessionId, cwd: '/' });
   // The final text fails to load, so the prompt stays open after its turn has completed; a phone has a running turn.
@@ -181,7 +181,7 @@ it('a client that stops a prompt with a completed turn cancels this turn only, n
   answers['readTask'] = { id: 'task', state: 'completed' };
   answers['removeQueued'] = new RelayError({ ...refused, code: 'TASK_ALREADY_ENDED', status: 409 });
   const lastTask = { id: 'other', state: 'running' as const };
-  hear({ type: 'session_update', session: { ...session, updatedAt: '2026-03-14T09:10:03.000Z', lastTask } });
+  emit({ type: 'session_update', session: { ...session, updatedAt: '2026-03-14T09:10:03.000Z', lastTask } });
   await agent.notify('session/cancel', { sessionId });
   expect(await ended).toEqual({ stopReason: 'cancelled' });
   expect(calls.filter(({ name }) => name === 'cancelSession').map(({ body }) => body)).toEqual([

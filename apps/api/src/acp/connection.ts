@@ -70,7 +70,7 @@ export class AcpConnection implements Guest {
 
   frame(text: string): void {
     if (!this.#bucket.take()) return this.close('tooMany');
-    if (this.#stream?.hear(text) === false) this.close('unexpected');
+    if (this.#stream?.receive(text) === false) this.close('unexpected');
   }
 
   #stray(): void {

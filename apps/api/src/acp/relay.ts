@@ -48,7 +48,7 @@ export class LocalRelay implements Relay {
   async open(): Promise<void> {
     const { backplane, userId } = this.#options;
     this.#following = await follow(backplane, userId, {
-      onFrame: (frame) => this.#hear(frame),
+      onFrame: (frame) => this.#receive(frame),
       onGap: () => this.#lose(),
     });
     await this.#following.resume();
@@ -75,7 +75,7 @@ export class LocalRelay implements Relay {
     }
   }
 
-  #hear({ body }: UserFrame): void {
+  #receive({ body }: UserFrame): void {
     const { kind, text } = decodeUserFrame(body) ?? {};
     // A client of ACP understands items and sessions.
     if (text === undefined || kind === 'o' || kind === 's' || kind === 'p') return;

@@ -27,7 +27,7 @@ export class SocketStream implements Stream {
   }
 
   /** A frame of the client. False: it was the first, and not `initialize`. */
-  hear(text: string): boolean {
+  receive(text: string): boolean {
     let message: unknown;
     try {
       message = parseJson(text);
