@@ -57,7 +57,7 @@ export function createLive({ client, renewAccess, position }: LiveDeps): Live {
 
   let recent: { atMs: number; frame: LiveFrame }[] = [];
 
-  const hear = (frame: LiveFrame) => {
+  const deliver = (frame: LiveFrame) => {
     const atMs = Date.now();
     recent = [...recent, { atMs, frame }].filter((one) => one.atMs > atMs - recentMs).slice(-recentFrames);
     for (const listener of frameListeners) listener(frame);
@@ -80,7 +80,7 @@ export function createLive({ client, renewAccess, position }: LiveDeps): Live {
             if (item.state !== 'live') continue;
             failures = 0;
             isAgain = true;
-          } else if (item.type !== 'unknown') hear(item);
+          } else if (item.type !== 'unknown') deliver(item);
         }
       } catch {
         // The relay does not accept this credential: a new one might work, and signing out stops us.

@@ -12,7 +12,7 @@ const turn = () => new Promise((resolve) => setTimeout(resolve));
 /** An inbox whose relay responds with this state. */
 function openInbox() {
   const relay = { version: 45, items: [itemOf('old'), itemOf('lost')], asked: 0 };
-  let hear: (frame: LiveFrame) => void = () => undefined;
+  let receive: (frame: LiveFrame) => void = () => undefined;
   const call = () => {
     relay.asked += 1;
     return Promise.resolve({ version: relay.version, counts: countsOf(relay.items.length), items: relay.items });
@@ -21,32 +21,32 @@ function openInbox() {
     client: { call } as unknown as Client,
     live: {
       onFrame: (listener) => {
-        hear = listener;
+        receive = listener;
         return () => undefined;
       },
     },
   });
   inbox.start();
-  return { relay, inbox, hear: (frame: object) => hear(frame as LiveFrame) };
+  return { relay, inbox, receive: (frame: object) => receive(frame as LiveFrame) };
 }
 
 it('an inbox goes back with a restored database, and follows it from there', async () => {
-  const { relay, inbox, hear } = openInbox();
+  const { relay, inbox, receive } = openInbox();
   await turn();
   expect(inbox.state).toMatchObject({ version: 45, counts: { total: 2 } });
   Object.assign(relay, { version: 40, items: [itemOf('old')], asked: 0 });
-  hear({ type: 'resync' });
+  receive({ type: 'resync' });
   await turn();
   expect(relay.asked).toBe(1);
   expect(inbox.state).toMatchObject({ version: 40, counts: { total: 1 }, items: [{ id: 'old' }] });
-  hear({ type: 'inbox_update', version: 41, counts: countsOf(2), changed: [itemOf('new')], removed: [] });
+  receive({ type: 'inbox_update', version: 41, counts: countsOf(2), changed: [itemOf('new')], removed: [] });
   expect(inbox.state.items.map(({ id }) => id).sort()).toEqual(['new', 'old']);
   inbox.stop();
 });
 
 it('a response that is older than a frame is requested again after a pause', async () => {
-  const { relay, inbox, hear } = openInbox();
-  hear({ type: 'inbox_update', version: 46, counts: countsOf(3), changed: [itemOf('new')], removed: [] });
+  const { relay, inbox, receive } = openInbox();
+  receive({ type: 'inbox_update', version: 46, counts: countsOf(3), changed: [itemOf('new')], removed: [] });
   for (let n = 0; n < 20; n += 1) await turn();
   expect(relay.asked).toBe(1);
   relay.version = 46;

@@ -43,12 +43,12 @@ export const nodeSocket: OpenSocket = ({ url, token }, events) => {
     clearTimeout(silence);
     events.onEnd(failure ?? endingOf(wasOpen, code, reason.toString('utf8')));
   });
-  const hear = () => {
+  const renew = () => {
     clearTimeout(silence);
     if (socket.readyState === WebSocket.OPEN)
-      silence = setTimeout(() => (socket.isPaused ? hear() : socket.terminate()), silenceMs);
+      silence = setTimeout(() => (socket.isPaused ? renew() : socket.terminate()), silenceMs);
   };
-  for (const sign of ['open', 'message', 'ping', 'pong'] as const) socket.on(sign, hear);
+  for (const sign of ['open', 'message', 'ping', 'pong'] as const) socket.on(sign, renew);
 
   return {
     send: (text) => {

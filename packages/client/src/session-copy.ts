@@ -317,7 +317,7 @@ export class SessionCopy extends Signal {
     this.#isPlain = false;
     this.#messagesError = undefined;
     const first = this.#items.items[0];
-    const changed = this.#items.hear(frame);
+    const changed = this.#items.apply(frame);
     this.#noteCut(first);
     this.#messages.giveWay((uuid) => this.#items.get(uuid) !== undefined, 0);
     return changed;

@@ -195,7 +195,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
         // There is no offset to resume from, so earlier frames cannot be requested.
         if (since === '') this.#items.push({ type: 'resync' }, 0);
       },
-      onText: (text) => this.#hear(text),
+      onText: (text) => this.#receive(text),
     });
     const ending = await this.#connection.ended;
     this.#connection = undefined;
@@ -211,7 +211,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     return address.href;
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const frame = decodeFrame(text);
     if (!frame || frame.type === 'auth_ok') return;
     this.#received = offsetOf(frame) ?? this.#received;

@@ -80,9 +80,9 @@ export class TranscriptCopy {
   }
 
   /** Applies a frame of the session. Returns the changed items. */
-  hear(frame: TranscriptFrame): Item[] {
+  apply(frame: TranscriptFrame): Item[] {
     if (this.#v !== undefined && frame.v <= this.#v) return [];
-    if (!this.#isBehind && frame.v === (this.#v ?? 0) + 1) return this.#apply(frame);
+    if (!this.#isBehind && frame.v === (this.#v ?? 0) + 1) return this.#applyNext(frame);
     this.#isBehind = true;
     const size = this.#held.reduce((sum, { ops }) => sum + ops.length, frame.ops.length);
     const bytes = this.#heldBytes + sizeOf(frame.ops);
@@ -147,11 +147,11 @@ export class TranscriptCopy {
     const held = this.#held.sort((one, other) => one.v - other.v);
     this.#held = [];
     this.#heldBytes = 0;
-    for (const frame of held) changed.push(...this.hear(frame));
+    for (const frame of held) changed.push(...this.apply(frame));
     return changed;
   }
 
-  #apply({ v, ops }: TranscriptFrame): Item[] {
+  #applyNext({ v, ops }: TranscriptFrame): Item[] {
     const changed = new Map<string, Item>();
     /** Items that a page brought in a later version than this frame. */
     const ahead = new Set<string>();

@@ -42,13 +42,13 @@ describe('a copy of a transcript', () => {
     const source = new Source();
     source.say([put('a', 1, 'one')]);
     const copy = new TranscriptCopy();
-    copy.hear(source.say([add('a', ' two')]));
+    copy.apply(source.say([add('a', ' two')]));
     const page = source.page();
-    copy.hear(source.say([add('a', ' three'), { op: 'print', text: 'for apps that read no items' }]));
+    copy.apply(source.say([add('a', ' three'), { op: 'print', text: 'for apps that read no items' }]));
     expect([copy.isBehind, copy.items, copy.v]).toEqual([true, [], undefined]);
     expect(copy.take(page).map(({ content }) => content)).toEqual(['one two three']);
     expect([copy.isBehind, copy.v]).toEqual([false, source.v]);
-    expect(copy.hear(source.say([put('b', 2)])).map(({ uuid }) => uuid)).toEqual(['b']);
+    expect(copy.apply(source.say([put('b', 2)])).map(({ uuid }) => uuid)).toEqual(['b']);
     expect(copy.items).toEqual(source.items);
   });
 
@@ -56,10 +56,10 @@ describe('a copy of a transcript', () => {
     const source = new Source();
     const copy = new TranscriptCopy();
     copy.take(source.page());
-    copy.hear(source.say([put('a', 1)]));
+    copy.apply(source.say([put('a', 1)]));
     const known = copy.v;
     source.say([add('a', 'lost')]);
-    expect(copy.hear(source.say([add('a', ' and found')]))).toEqual([]);
+    expect(copy.apply(source.say([add('a', ' and found')]))).toEqual([]);
     expect([copy.isBehind, copy.v]).toEqual([true, known]);
     expect(copy.take(source.page(known))).toEqual(source.items);
     expect([copy.isBehind, copy.items]).toEqual([false, source.items]);
@@ -70,20 +70,20 @@ describe('a copy of a transcript', () => {
     source.say([put('a', 1), put('b', 2), put('c', 3)]);
     const copy = new TranscriptCopy();
     copy.take(source.page(undefined, 2));
-    copy.hear(source.say([add('a', 'x'), add('c', 'y')]));
+    copy.apply(source.say([add('a', 'x'), add('c', 'y')]));
     expect(copy.isBehind).toBe(true);
     copy.take(source.page(copy.v));
-    copy.hear(source.say([add('a', 'x')]));
+    copy.apply(source.say([add('a', 'x')]));
     expect([copy.isBehind, copy.items]).toEqual([false, source.items.slice(1)]);
     copy.takeOlder({ messages: source.items.slice(0, 1), hasMore: false });
-    copy.hear(source.say([add('a', 'z')]));
+    copy.apply(source.say([add('a', 'z')]));
     expect([copy.isBehind, copy.items]).toEqual([false, source.items]);
   });
 
   it('skips operations and items of an unknown shape', () => {
     const copy = new TranscriptCopy();
     copy.take({ v: 1, hasMore: false, messages: [null, 'x', { uuid: 'a' }, item('b', 1)] });
-    copy.hear({ v: 2, ops: [null, { op: 'fold' }, { op: 'put', item: { uuid: 'c' } }, add('b', 'x')] });
+    copy.apply({ v: 2, ops: [null, { op: 'fold' }, { op: 'put', item: { uuid: 'c' } }, add('b', 'x')] });
     expect(copy.items).toEqual([item('b', 1, { content: 'x', v: 2 })]);
   });
 
@@ -91,10 +91,10 @@ describe('a copy of a transcript', () => {
     const source = new Source();
     const copy = new TranscriptCopy({ keep: 20 });
     copy.take(source.page());
-    for (let n = 1; n <= 200; n += 1) copy.hear(source.say([put(`${n}`, n)]));
+    for (let n = 1; n <= 200; n += 1) copy.apply(source.say([put(`${n}`, n)]));
     expect(copy.items.length).toBeLessThanOrEqual(25);
     expect(copy.items.at(-1)?.uuid).toBe('200');
-    for (let n = 0; n < 100; n += 1) copy.hear(source.say([add('200', 'x'.repeat(48 * 1024))]));
+    for (let n = 0; n < 100; n += 1) copy.apply(source.say([add('200', 'x'.repeat(48 * 1024))]));
     expect(copy.get('200')?.content.length).toBeLessThan(1.1 * 1024 * 1024);
     expect(copy.isBehind).toBe(false);
   });
@@ -107,9 +107,9 @@ describe('a copy of a transcript', () => {
     copy.take({ messages: items.slice(80), v, hasMore: true });
     for (let from = 60; from >= 0; from -= 20)
       copy.takeOlder({ messages: items.slice(from, from + 20), v, hasMore: from > 0 });
-    copy.hear(source.say([put('101', 101)]));
+    copy.apply(source.say([put('101', 101)]));
     expect(copy.items).toHaveLength(101);
-    for (let n = 102; n <= 400; n += 1) copy.hear(source.say([put(`${n}`, n)]));
+    for (let n = 102; n <= 400; n += 1) copy.apply(source.say([put(`${n}`, n)]));
     expect(copy.items.length).toBeLessThanOrEqual(125);
   });
 
@@ -122,7 +122,7 @@ describe('a copy of a transcript', () => {
     copy.takeOlder({ messages: items.slice(0, 80), v, hasMore: false });
     copy.take({ messages: items.slice(80), v: v + 1, hasMore: true, reset: true });
     source.v = v + 1;
-    for (let n = 101; n <= 400; n += 1) copy.hear(source.say([put(`${n}`, n)]));
+    for (let n = 101; n <= 400; n += 1) copy.apply(source.say([put(`${n}`, n)]));
     expect(copy.items.length).toBeLessThanOrEqual(25);
     expect(copy.items.at(-1)?.uuid).toBe('400');
   });
@@ -154,11 +154,11 @@ describe('a copy of a transcript', () => {
           const real = placed.filter(exists);
           const page = asked(limit);
           const frame = source.say(real);
-          if (fate === 'heard') copy.hear(frame);
+          if (fate === 'heard') copy.apply(frame);
           if (fate === 'page first') copy.take(asked(limit));
-          if (fate === 'page first') copy.hear(frame);
+          if (fate === 'page first') copy.apply(frame);
           if (fate === 'after the next page') {
-            copy.hear(frame);
+            copy.apply(frame);
             if (copy.isBehind) copy.take(page);
           }
           if (asks && copy.isBehind) copy.take(asked(limit));

@@ -62,7 +62,7 @@ describe('closing a socket', () => {
       limits: { maxFrameBytes: 1_000, closeTimeoutMs: 50 },
       handlers: {
         onFrame: (text) => {
-          heard.hear(text);
+          heard.add(text);
           return gate.opened;
         },
       },

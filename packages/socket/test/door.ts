@@ -17,7 +17,7 @@ import {
 /** Early values wait, and so does a caller that asks first. */
 export interface Ear<T> {
   readonly heard: readonly T[];
-  hear(this: void, said: T): void;
+  add(this: void, said: T): void;
   next(): Promise<T>;
 }
 
@@ -27,7 +27,7 @@ export function createEar<T>(): Ear<T> {
   let asked = 0;
   return {
     heard,
-    hear(said) {
+    add(said) {
       heard.push(said);
       waiting.shift()?.(said);
     },
@@ -83,10 +83,10 @@ export async function openDoor(options: DoorOptions = {}) {
   const clients: WebSocket[] = [];
   const lines: NetSocket[] = [];
   const handlers: SocketHandlers = {
-    onFrame: frames.hear,
+    onFrame: frames.add,
     onBinary: (socket) => socket.close(1003, 'binary frame'),
-    onClose: ends.hear,
-    onError: errors.hear,
+    onClose: ends.add,
+    onError: errors.add,
     ...options.handlers,
   };
   const sockets = createSocketServer({ closes, ...options, limits: { maxFrameBytes: 2 ** 20, ...options.limits } });
@@ -98,9 +98,9 @@ export async function openDoor(options: DoorOptions = {}) {
     if (options.onUpgrade) return options.onUpgrade(request, duplex);
     const { protocol, receipts = false } = options;
     sockets.accept(request, duplex, head, handlers, { receipts, ...(protocol === undefined ? {} : { protocol }) }).then(
-      (socket) => accepted.hear({ socket, duplex }),
+      (socket) => accepted.add({ socket, duplex }),
       (error: { status: number; message: string }) => {
-        refused.hear(error);
+        refused.add(error);
         refuseUpgrade(duplex, error.status, { 'Content-Type': 'text/plain' }, error.message);
       },
     );

@@ -93,7 +93,7 @@ describe('inbound frames', () => {
     const frameBytes = 16 * 1024;
     await open({
       limits: { maxFrameBytes: 2 ** 20, maxQueuedFrames: 8 },
-      handlers: { onFrame: (text) => gate.opened.then(() => door.frames.hear(text)) },
+      handlers: { onFrame: (text) => gate.opened.then(() => door.frames.add(text)) },
     });
     const { client, duplex } = await door.connect();
     for (let n = 0; n < count; n++) client.send(`${n} `.padEnd(frameBytes, '.'));
@@ -113,7 +113,7 @@ describe('inbound frames', () => {
     const gate = createGate();
     await open({
       limits: { maxFrameBytes: 2 ** 20, maxQueuedFrames: 1_000, maxQueuedBytes: 2 ** 17 },
-      handlers: { onFrame: (text) => gate.opened.then(() => door.frames.hear(text)) },
+      handlers: { onFrame: (text) => gate.opened.then(() => door.frames.add(text)) },
     });
     const { client, duplex } = await door.connect();
     const count = 400;
@@ -218,7 +218,7 @@ describe('inbound frames', () => {
     });
     const { client } = await door.connect();
     const pongs = createEar<Buffer>();
-    client.on('pong', pongs.hear);
+    client.on('pong', pongs.add);
     client.send('one');
     client.ping('1');
     gate.open();

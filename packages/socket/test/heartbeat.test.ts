@@ -62,8 +62,8 @@ function start(options: Partial<HeartbeatOptions & { ping: () => void }> = {}) {
     },
     onSilence: () => void timeouts.push(time.timers.now()),
   });
-  const hear = () => void (lastInboundAt = time.timers.now());
-  return { time, pings, timeouts, heartbeat, hear };
+  const receive = () => void (lastInboundAt = time.timers.now());
+  return { time, pings, timeouts, heartbeat, receive };
 }
 
 describe('a heartbeat', () => {
@@ -110,11 +110,11 @@ describe('a heartbeat', () => {
   });
 
   it('counts silence from the last received data', () => {
-    const { time, timeouts, hear } = start();
+    const { time, timeouts, receive } = start();
     time.pass(60_000);
-    hear();
+    receive();
     time.pass(60_000);
-    hear();
+    receive();
     time.pass(74_999);
     expect(timeouts).toEqual([]);
     time.pass(1);
@@ -122,10 +122,10 @@ describe('a heartbeat', () => {
   });
 
   it('listens before it judges when the process was stuck', () => {
-    const { time, timeouts, hear } = start({ ping: () => undefined });
+    const { time, timeouts, receive } = start({ ping: () => undefined });
     time.stick(200_000);
     // The timers are due now; received data is read before the verdict.
-    time.timers.soon(hear);
+    time.timers.soon(receive);
     time.pass(0);
     expect(timeouts).toEqual([]);
     time.pass(75_000);

@@ -56,7 +56,7 @@ describe('signs of life', () => {
       handlers: {
         onFrame: async (text) => {
           await gate.opened;
-          door.frames.hear(text);
+          door.frames.add(text);
         },
       },
     });

@@ -61,7 +61,7 @@ describe('an upgrade', () => {
     const wasReadToTheEnd = createEar<boolean>();
     await open({
       onUpgrade: (_request, duplex) => {
-        duplex.once('close', () => wasReadToTheEnd.hear(duplex.readableEnded));
+        duplex.once('close', () => wasReadToTheEnd.add(duplex.readableEnded));
         refuseUpgrade(duplex, 401, {}, 'no');
       },
     });
@@ -75,7 +75,7 @@ describe('an upgrade', () => {
     const gone = createEar<boolean>();
     await open({
       onUpgrade: (_request, duplex) => {
-        duplex.once('close', () => gone.hear(true));
+        duplex.once('close', () => gone.add(true));
         refuseUpgrade(duplex, 401, {}, 'no');
       },
     });
