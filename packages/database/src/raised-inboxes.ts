@@ -22,15 +22,15 @@ export function raisedInboxes(): RaisedInboxes {
   return {
     on: (line) => {
       const people = new Set<string>();
-      const hear = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
+      const collect = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
         if (message === notice && detail !== undefined) people.add(detail);
       };
-      line.on('notice', hear);
+      line.on('notice', collect);
       return {
         publish: () => {
           if (people.size > 0) for (const listener of listeners) listener([...people]);
         },
-        stop: () => void line.removeListener('notice', hear),
+        stop: () => void line.removeListener('notice', collect),
       };
     },
     watch: (listener) => {

@@ -56,7 +56,9 @@ const postgresCode = /^(?:(?:08|28|53|57|58|XX)[0-9A-Z]{3}|25006|25P03|3D000|400
 const tlsCode = /^ERR_(?:TLS|SSL)_/;
 /** Errors of the pg driver and its pool, which lack a code. */
 const driverTexts = [
+  // A server that accepts the connection and does not answer: of the pool, and of a single connection.
   'timeout exceeded when trying to connect',
+  'timeout expired',
   'Connection terminated',
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',

@@ -29,9 +29,11 @@ export async function unwatchSession(db: Db, userId: string, key: string): Promi
 
 /** The sessions that the user watches, oldest watch first. */
 export async function listWatches(db: Db, userId: string): Promise<WatchList['watchedSessions']> {
-  // One index has all of it; erasing a session deletes its watch.
+  // One index has all of it; erasing a session deletes its watch. With statistics PostgreSQL expects one watch of a person,
+  // and would find each by the primary key, because that index is flatter. Of a range it expects many.
   const rows = await db.sql.query<{ device_id: string; agent_type: string; native_id: string; created_at: Date }>`
-    SELECT device_id, agent_type, native_id, created_at FROM watched_sessions WHERE user_id = ${userId} ORDER BY created_at, session_key`;
+    SELECT device_id, agent_type, native_id, created_at FROM watched_sessions
+    WHERE user_id >= ${userId} AND user_id <= ${userId} ORDER BY user_id, created_at, session_key`;
   return rows.map((row) => ({
     sessionId: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
     createdAt: row.created_at.toISOString(),

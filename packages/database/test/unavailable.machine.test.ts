@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { openDatabase } from '../src/open.ts';
 import { isUnavailable } from '../src/unavailable.ts';
 import { device, onPostgres } from './databases.ts';
@@ -134,5 +135,23 @@ onPostgres('an outage', (postgres) => {
     });
     expect(isUnavailable(unreachable)).toBe(true);
     for (const error of [refused, unreachable]) expect(String(error)).not.toContain('secret');
+  });
+
+  it('covers a server that accepts a connection at the start and does not answer', async () => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const error = await failure(openDatabase({ url: `postgresql://relay@127.0.0.1:${port}/relay` }));
+      expect(error).toMatchObject({
+        code: 'DATABASE_UNREACHABLE',
+        message: expect.stringContaining('does not answer: timeout expired'),
+      });
+      expect(sockets.size).toBe(1);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    }
   });
 });
