@@ -31,7 +31,7 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
   const frameRate = { ratePerSecond: config.appFramesPerSecond, burst: 60 * config.appFramesPerSecond };
   const resumes = deps.metrics.counter(
     'relay_app_resumes_total',
-    'Apps that connected: fresh, with everything they missed (full), or told to reload (none)',
+    'Apps that connected: fresh, with everything they missed (full), or asked to reload (none)',
     ['outcome'],
   );
   const shown = deps.metrics.histogram(
@@ -72,7 +72,7 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
       if (control.kind === 'database_set_back')
         for (const user of room.users())
           publishReload(backplane, user, control.cause).catch((error: unknown) =>
-            logger.warn({ err: error }, 'apps could not be told to reload'),
+            logger.warn({ err: error }, 'apps could not be asked to reload'),
           );
       room.control(control);
     },

@@ -119,7 +119,7 @@ const splitTransport = (
     const shown =
       mayWaitForReading(cause) &&
       (await isShown(backplane, userId, sessionId).catch((error: unknown) => {
-        logger.debug({ err: error }, 'the backplane did not say which session an app shows');
+        logger.debug({ err: error }, 'the backplane did not return the sessions that apps show');
         return false;
       }));
     const judge = verdictOf(cause, { shown, now: Date.now() });

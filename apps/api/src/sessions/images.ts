@@ -40,7 +40,7 @@ function sizeOf(image: string, name: string): number {
     throw invalid('is not in base64 (RFC 4648 §4, with padding).');
   const first = Buffer.from(data.slice(0, magicCharacters), 'base64').toString('latin1');
   if (!magic[type]?.every(([at, expected]) => first.startsWith(expected, at)))
-    throw invalid(`says image/${type}, but its bytes are those of something else.`);
+    throw invalid(`is declared as image/${type}, but its bytes are not.`);
   if (!isWhole(type, data, first)) throw invalid('is cut off: its end is missing.');
   return bytes;
 }

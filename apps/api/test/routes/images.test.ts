@@ -58,7 +58,7 @@ describe('images of a message', () => {
       [['data:image/png;base64,'], 400, 'INVALID_IMAGE', /^Image 1 of 1 is not in base64/],
       [[`${image()}\n`], 400, 'INVALID_IMAGE', /not in base64/],
       [[image().replace('AAc', '*?c').replace('BwcH', '-_-_')], 400, 'INVALID_IMAGE', /not in base64/],
-      [[image('png', { says: 'jpeg' })], 400, 'INVALID_IMAGE', /says image\/jpeg, but its bytes/],
+      [[image('png', { says: 'jpeg' })], 400, 'INVALID_IMAGE', /declared as image\/jpeg, but its bytes/],
       [[image(), image('webp', { says: 'gif' }), image()], 400, 'INVALID_IMAGE', /^Image 2 of 3/],
       [[image(), 7], 400, 'INVALID_REQUEST', /"images\.1" must be string/],
       ['data:', 400, 'INVALID_REQUEST', /"images" must be array/],
