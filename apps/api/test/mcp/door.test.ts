@@ -164,11 +164,15 @@ describe('POST /mcp', () => {
     const { tool } = agentOf(relay);
     const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'note' });
     daemon.finish(await daemon.nextTask(), 'noted');
+    await tool('wait_for_turn', { sessionId: started['sessionId'] });
+    // The turn gives the session, and the entry, another id.
+    const former = encodeURIComponent(started['sessionId'] as string);
+    const { body: session } = await relay.call('GET', `/api/sessions/${former}`);
     const { body } = await relay.call('GET', '/api/me/audit');
     expect((body as { entries: object[] }).entries[0]).toMatchObject({
       action: 'createSession',
       outcome: 'done',
-      target: started['sessionId'],
+      target: (session as { id: string }).id,
     });
   });
 
