@@ -20,7 +20,7 @@ describeWith('redis-server', 'the commands for frames', () => {
     const join = (name: string) =>
       createRedisBackplane({ url: redis.url, name, prefix: 'count', probeSilenceMs: 600_000 });
     [gateway, api] = await Promise.all([join('gateway'), join('api')]);
-    for (const user of ['alice', 'bob', 'carol', 'dave']) await api.subscribe(user, ({ body }) => heard.hear(body));
+    for (const user of ['alice', 'bob', 'carol', 'dave']) await api.subscribe(user, ({ body }) => heard.add(body));
   });
   afterAll(async () => {
     await Promise.all([gateway.close(), api.close()]);

@@ -33,7 +33,7 @@ describeWith('redis-server', 'Redis that is killed', () => {
   it('is unavailable at once, and everything recovers without a restart of ours', async () => {
     const { api, gateway, other, lease, commands } = await open();
     const restored = createEar<string>();
-    gateway.onRestored(() => restored.hear('gateway'));
+    gateway.onRestored(() => restored.add('gateway'));
     const reader = await readNumbers(api, 'user');
     await gateway.append('user', '0');
     await until('the frame is heard', () => reader.last() === 0);
@@ -72,10 +72,10 @@ describeWith('redis-server', 'Redis that is frozen', () => {
   it('executes no operation after its deadline', async () => {
     const { api, gateway, other, lease, commands } = await open();
     const evicted = createEar<Lease>();
-    gateway.onEvict(evicted.hear);
+    gateway.onEvict(evicted.add);
     const reader = await readNumbers(api, 'user');
     const shown = createEar<UserFrame>();
-    await api.subscribe('watched', shown.hear);
+    await api.subscribe('watched', shown.add);
     redis.pause();
     const ends = await Promise.all([
       endOf(api.route('device', 'frozen', 300)),
@@ -139,8 +139,8 @@ describeWith('redis-server', 'Redis that lost everything it stored', () => {
   it('goes on reaching every instance that listens, with hot frames too', async () => {
     const { api, gateway, other } = await open();
     const [here, there] = [createEar<UserFrame>(), createEar<UserFrame>()];
-    await api.subscribe('user', here.hear);
-    await other.subscribe('user', there.hear);
+    await api.subscribe('user', here.add);
+    await other.subscribe('user', there.add);
     for (let n = 0; n < 5; n++) {
       await redis.flush();
       expect(await gateway.publish('user', `hot ${n}`)).toBe(2);
@@ -227,7 +227,7 @@ describeWith('redis-server', 'Redis whose memory is full', () => {
   it('refuses entries to keep, forwards hot frames, and reports the gap', async () => {
     const { api, gateway, other, lease } = await open();
     const hot = createEar<string>();
-    await api.subscribe('user', (frame) => frame.hot && hot.hear(frame.body));
+    await api.subscribe('user', (frame) => frame.hot && hot.add(frame.body));
     const reader = await readNumbers(api, 'user');
     await gateway.append('user', '0');
     await until('the frame is heard', () => reader.last() === 0);

@@ -13,8 +13,8 @@ describe('following a user', () => {
   afterEach(() => bus.close());
 
   const reader = (ear: Ear<string>) => ({
-    onFrame: ({ body }: { body: string }) => ear.hear(body),
-    onGap: () => ear.hear('GAP'),
+    onFrame: ({ body }: { body: string }) => ear.add(body),
+    onGap: () => ear.add('GAP'),
   });
 
   const append = async (...bodies: string[]) => {
@@ -26,7 +26,7 @@ describe('following a user', () => {
   /** Waits until an earlier subscriber has received everything appended so far. */
   const settle = async () => {
     const heard = createEar<string>();
-    const leave = await backplane.subscribe('settle', ({ body }) => heard.hear(body));
+    const leave = await backplane.subscribe('settle', ({ body }) => heard.add(body));
     await backplane.publish('settle', 'settled');
     await heard.next();
     await leave();

@@ -45,7 +45,7 @@ export function createTroupe(defaults: Omit<RedisBackplaneOptions, 'name'>) {
 export function obey(gateway: Backplane) {
   const commands = createEar<Command>();
   gateway.onCommand((command) => {
-    commands.hear(command);
+    commands.add(command);
     if (command.correlation !== undefined)
       void gateway.reply(command.replyTo!, command.correlation, command.body).catch(() => undefined);
     return true;
@@ -94,7 +94,7 @@ export async function reach(
   for (let next = number; ; next++) {
     const told = readers.map((reader) => reader.gaps());
     await say(next);
-    await until('the readers hear it, or of a gap', () =>
+    await until('the readers get it, or a gap', () =>
       readers.every((reader, n) => reader.last() === next || reader.gaps() > told[n]!),
     );
     if (readers.every((reader) => reader.last() === next)) return;

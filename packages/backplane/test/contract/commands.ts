@@ -39,7 +39,7 @@ export function describeCommands(makeBus: MakeBus): void {
 const acceptInto = (gateway: Backplane) => {
   const commands = createEar<Command>();
   gateway.onCommand((command) => {
-    commands.hear(command);
+    commands.add(command);
     return true;
   });
   return commands;
@@ -65,7 +65,7 @@ function testAcknowledgements(open: Open): void {
     const gate = createGate<boolean>();
     const arrived = createEar<string>();
     gateway.onCommand(({ body }) => {
-      arrived.hear(body);
+      arrived.add(body);
       return body === 'slow' ? gate.opened : true;
     });
     const outcomes: string[] = [];
@@ -114,7 +114,7 @@ function testAcknowledgements(open: Open): void {
     const busy = createGate<boolean>();
     const arrived = createEar<Command>();
     gateway.onCommand((command) => {
-      arrived.hear(command);
+      arrived.add(command);
       return busy.opened;
     });
     const waiting = [1, 2, 3].map((n) => api.route('device', `${n}`, 10_000));
@@ -131,7 +131,7 @@ function testAcknowledgements(open: Open): void {
     const busy = createGate<boolean>();
     const arrived = createEar<Command>();
     gateway.onCommand((command) => {
-      arrived.hear(command);
+      arrived.add(command);
       return busy.opened;
     });
     const routed = api.route('device', 'hello', 10_000);
@@ -161,7 +161,7 @@ function testRefusals(open: Open): void {
     const { api, gateway } = await open();
     const commands = createEar<Command>();
     gateway.onCommand((command) => {
-      commands.hear(command);
+      commands.add(command);
       return command.body === 'welcome';
     });
     expect(await api.route('device', 'unwelcome')).toBe('refused');

@@ -69,7 +69,7 @@ export const passing = (bus: ContractBus, ms: number) => async () => {
 /** Queues everything it receives, so that nothing is missed between two reads. */
 export interface Ear<T> {
   readonly heard: readonly T[];
-  hear(this: void, said: T): void;
+  add(this: void, said: T): void;
   /** The next one not asked for yet; waits for it. */
   next(): Promise<T>;
 }
@@ -79,7 +79,7 @@ export function createEar<T>(): Ear<T> {
   let asked = 0;
   return {
     heard,
-    hear: (said) => void heard.push(said),
+    add: (said) => void heard.push(said),
     async next() {
       const index = asked++;
       await until(`number ${index + 1} is heard`, () => heard.length > index);

@@ -112,7 +112,7 @@ function testBytes(stage: Stage): void {
     const bus = await stage.open({ historyBytes: 10_000 });
     const backplane = await bus.connect('api');
     const frames = createEar<UserFrame>();
-    await backplane.subscribe('user', frames.hear);
+    await backplane.subscribe('user', frames.add);
     const [before] = await appendAll(backplane, 'user', ['before']);
     const long = 'x'.repeat(20_000);
     const [top] = await appendAll(backplane, 'user', [long]);
@@ -137,14 +137,14 @@ function testBytes(stage: Stage): void {
 /** How entries and their top expire: by time, by `forget`, by a loss of everything. */
 function testEnds(stage: Stage): void {
   it('expires some time after its last entry, while its top lives longer', async () => {
-    const bus = await stage.open({ historyTtlMs: 200 });
+    const bus = await stage.open({ historyTtlMs: 1_500 });
     const backplane = await bus.connect('api');
     const [first, second] = await appendAll(backplane, 'user', ['one', 'two']);
     const isGone = async () => !(await backplane.read('user', first)).recovered;
     await until('the entries are gone', isGone, passing(bus, 100));
     expect(await backplane.read('user', second)).toEqual({ top: second, recovered: true, items: [] });
     const frames = createEar<UserFrame>();
-    await backplane.subscribe('user', frames.hear);
+    await backplane.subscribe('user', frames.add);
     const third = await backplane.append('user', 'three');
     expect(await frames.next()).toMatchObject({ offset: third.offset, previous: second });
     const page = { top: third.offset, recovered: true, items: [{ offset: third.offset, body: 'three' }] };
@@ -156,7 +156,7 @@ function testEnds(stage: Stage): void {
     const bus = await stage.open();
     const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     const [first, top] = await appendAll(gateway, 'user', ['one', 'x'.repeat(3_000)]);
     await api.forget('user');
     expect(await api.read('user', first)).toEqual({ top, recovered: false, items: [] });

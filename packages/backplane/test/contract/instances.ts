@@ -11,9 +11,9 @@ export function describeInstances(makeBus: MakeBus): void {
     it('notices that it was cut off, and recovers', async () => {
       const { bus, one, two } = await openTwo();
       const [here, there] = [createEar<string>(), createEar<string>()];
-      one.onRestored(() => here.hear('restored'));
-      one.onControl(here.hear);
-      two.onControl(there.hear);
+      one.onRestored(() => here.add('restored'));
+      one.onControl(here.add);
+      two.onControl(there.add);
       await bus.interrupt(one.instance);
       expect(await here.next()).toBe('restored');
       // The other instance might have been cut off too.
@@ -95,9 +95,9 @@ export function describeInstances(makeBus: MakeBus): void {
     it('receives nothing after its close', async () => {
       const { one, two } = await openTwo();
       const [closed, open] = [createEar<string>(), createEar<string>()];
-      one.onControl(closed.hear);
-      two.onControl(open.hear);
-      const leave = await one.subscribe('user', ({ body }) => closed.hear(body));
+      one.onControl(closed.add);
+      two.onControl(open.add);
+      const leave = await one.subscribe('user', ({ body }) => closed.add(body));
       await one.close();
       await leave();
       expect((await two.append('user', 'entry')).receivers).toBe(0);

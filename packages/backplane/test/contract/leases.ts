@@ -32,7 +32,7 @@ function testClaims(stage: Stage): void {
     const [first, second] = [await bus.connect('gateway'), await bus.connect('gateway')];
     expect(first.instance).not.toBe(second.instance);
     const evicted = createEar<Lease>();
-    first.onEvict(evicted.hear);
+    first.onEvict(evicted.add);
     const old = await first.claim('device', 'c1');
     const fresh = await second.claim('device', 'c2');
     const lost: Lease = { device: 'device', connection: 'c1', fence: old.fence, instance: first.instance };
@@ -46,7 +46,7 @@ function testClaims(stage: Stage): void {
     const bus = await stage.open();
     const gateway = await bus.connect('gateway');
     const evicted = createEar<Lease>();
-    gateway.onEvict(evicted.hear);
+    gateway.onEvict(evicted.add);
     await gateway.claim('device', 'c1');
     await gateway.claim('device', 'c2');
     expect((await evicted.next()).connection).toBe('c1');
@@ -56,7 +56,7 @@ function testClaims(stage: Stage): void {
     const bus = await stage.open();
     const gateways = await Promise.all(['a', 'b', 'c', 'd'].map((name) => bus.connect(name)));
     const evicted = createEar<Lease>();
-    gateways.forEach((gateway) => gateway.onEvict(evicted.hear));
+    gateways.forEach((gateway) => gateway.onEvict(evicted.add));
     const claims = await Promise.all(
       Array.from({ length: 500 }, async (_, n) => {
         const claimed = await gateways[n % gateways.length]!.claim('device', `c${n}`);
@@ -104,7 +104,7 @@ function testRefreshes(stage: Stage): void {
   });
 
   it('lives as long as it is refreshed', async () => {
-    const bus = await stage.open({ leaseTtlMs: 400 });
+    const bus = await stage.open({ leaseTtlMs: 1_500 });
     const gateway = await bus.connect('gateway');
     const kept = { device: 'kept', connection: 'c1', fence: (await gateway.claim('kept', 'c1')).fence };
     await gateway.claim('left', 'c2');

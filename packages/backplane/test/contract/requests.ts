@@ -23,7 +23,7 @@ export function describeRequests(makeBus: MakeBus): void {
     const collectInto = (gateway: Backplane) => {
       const commands = createEar<Command>();
       gateway.onCommand((command) => {
-        commands.hear(command);
+        commands.add(command);
         return true;
       });
       return commands;

@@ -27,7 +27,7 @@ function testOrder(open: Open): void {
   it('receives each appended frame with text, offset and predecessor', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     const beforeMs = Date.now();
     const first = await gateway.append('user', 'one "1"\n');
     const second = await gateway.append('user', 'two 🐢');
@@ -46,7 +46,7 @@ function testOrder(open: Open): void {
   it('receives hot frames, which carry the offset of the newest entry before them', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     expect(await gateway.publish('user', 'hot')).toBe(1);
     const { offset } = await gateway.append('user', 'entry');
     await gateway.publish('user', 'hotter');
@@ -58,7 +58,7 @@ function testOrder(open: Open): void {
   it('receives an `appendOnce` frame once, in chain order, from any instance', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     const { offset } = await gateway.append('user', 'before');
     expect(await gateway.appendOnce('user', 'said ł', ['text', 'uuid'], 60_000)).toBe(true);
     expect(await api.appendOnce('user', 'said again', ['other', 'uuid'], 60_000)).toBe(false);
@@ -86,7 +86,7 @@ function testOrder(open: Open): void {
     const { bus, gateway, api } = await open();
     const other = await bus.connect('gateway');
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     await Promise.all(Array.from({ length: 100 }, (_, n) => (n % 2 ? gateway : other).append('user', `${n % 2} ${n}`)));
     await until('all are heard', () => frames.heard.length === 100);
     const offsets = frames.heard.map(({ offset }) => offset);
@@ -98,7 +98,7 @@ function testOrder(open: Open): void {
   it('receives long and short texts in the order of sending, and finds them so in the history', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     const { offset: begin } = await gateway.append('user', 'begin');
     const texts = Array.from({ length: 40 }, (_, n) => `${n} ${'żółw 🐢 "\n\0'.repeat(n % 3 ? n * 50 : 0)}`);
     await Promise.all(
@@ -118,7 +118,7 @@ function testAudience(open: Open): void {
   it('receives nothing of another user', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     expect((await gateway.append('other', 'not yours')).receivers).toBe(0);
     expect(await gateway.publish('other', 'not yours')).toBe(0);
     await gateway.append('user', 'yours');
@@ -128,7 +128,7 @@ function testAudience(open: Open): void {
   it('receives its own frames', async () => {
     const { api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     await api.append('user', 'mine');
     expect((await frames.next()).body).toBe('mine');
   });
@@ -137,9 +137,9 @@ function testAudience(open: Open): void {
     const { bus, gateway, api } = await open();
     const second = await bus.connect('api');
     const [left, stayed, elsewhere] = [createEar<UserFrame>(), createEar<UserFrame>(), createEar<UserFrame>()];
-    const leave = await api.subscribe('user', left.hear);
-    await api.subscribe('user', stayed.hear);
-    await second.subscribe('user', elsewhere.hear);
+    const leave = await api.subscribe('user', left.add);
+    await api.subscribe('user', stayed.add);
+    await second.subscribe('user', elsewhere.add);
     expect((await gateway.append('user', 'all')).receivers).toBe(2);
     await Promise.all([left.next(), stayed.next(), elsewhere.next()]);
     await leave();
@@ -152,8 +152,8 @@ function testAudience(open: Open): void {
   it('receives everything twice after subscribing one function twice, until it unsubscribes once', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    const leave = await api.subscribe('user', frames.hear);
-    await api.subscribe('user', frames.hear);
+    const leave = await api.subscribe('user', frames.add);
+    await api.subscribe('user', frames.add);
     await gateway.append('user', 'one');
     await until('it is heard twice', () => frames.heard.length === 2);
     await leave();
@@ -169,7 +169,7 @@ function testAudience(open: Open): void {
     await api.subscribe('user', () => {
       throw new Error('broken');
     });
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     await gateway.append('user', 'one');
     await gateway.append('user', 'two');
     await frames.next();
@@ -202,8 +202,8 @@ function testInterruptions(open: Open): void {
     const said = createEar<string>();
     await api.subscribe(
       'user',
-      ({ body }) => said.hear(body),
-      () => said.hear('INTERRUPTED'),
+      ({ body }) => said.add(body),
+      () => said.add('INTERRUPTED'),
     );
     await gateway.append('user', 'before');
     await until('the frame is heard', () => said.heard.length > 0);
@@ -217,7 +217,7 @@ function testInterruptions(open: Open): void {
   it('goes on hearing after everything stored was lost', async () => {
     const { bus, gateway, api } = await open();
     const frames = createEar<UserFrame>();
-    await api.subscribe('user', frames.hear);
+    await api.subscribe('user', frames.add);
     const before = await gateway.append('user', 'before');
     await bus.flush();
     const after = await gateway.append('user', 'after');

@@ -12,7 +12,7 @@ export function describeVersions(makeBus: MakeBus): void {
       const bus = await stage.open();
       const [one, two] = [await bus.connect('one'), await bus.connect('two')];
       const ear = createEar<UserFrame>();
-      await two.subscribe('user', ear.hear);
+      await two.subscribe('user', ear.add);
       return { bus, one, two, ear };
     };
     const state = (version: number, key = 'session') => ({ key, version, ttlMs: 60_000 });
