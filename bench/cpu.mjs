@@ -20,10 +20,15 @@ export function cpuUs(pid) {
 
 /**
  * Measures the processor time of groups of processes from now on: `{ pods: pids, redis: pids }` → a function that
- * returns µs of each group.
+ * returns µs of each group. A process that exits keeps the time of the last call.
  */
 export function startCpu(groups) {
-  const before = Object.entries(groups).map(([name, pids]) => [name, pids.map((pid) => [pid, cpuUs(pid)])]);
+  const last = new Map();
+  const used = (pid) => {
+    last.set(pid, Math.max(last.get(pid) ?? 0, cpuUs(pid)));
+    return last.get(pid);
+  };
+  const before = Object.entries(groups).map(([name, pids]) => [name, pids.map((pid) => [pid, used(pid)])]);
   return () =>
-    Object.fromEntries(before.map(([name, pids]) => [name, pids.reduce((sum, [pid, at]) => sum + cpuUs(pid) - at, 0)]));
+    Object.fromEntries(before.map(([name, pids]) => [name, pids.reduce((sum, [pid, at]) => sum + used(pid) - at, 0)]));
 }

@@ -12,14 +12,13 @@ const size = sizeOf(daemons, usual);
 
 const read = (name) => readFile(new URL(`../docs/${name}`, import.meta.url), 'utf8');
 const page = await read('performance.md');
-/** The first number in the last cell of the row with this name. */
+/** The first number in the last cell with a number of the row with this name. */
 function figure(name) {
   const row = page.split('\n').find((line) => line.startsWith(`| ${name} `));
-  const [text] =
-    row
-      ?.split('|')
-      .at(-2)
-      ?.match(/[\d,.]+/) ?? [];
+  const text = row
+    ?.split('|')
+    .map((cell) => cell.match(/[\d,.]*\d/)?.[0])
+    .findLast((number) => number !== undefined);
   if (text === undefined) throw new Error(`docs/performance.md has no row "${name}"`);
   return Number(text.replaceAll(',', ''));
 }

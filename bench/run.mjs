@@ -24,6 +24,7 @@ import { reports } from './suites/reports.mjs';
 import { requests } from './suites/requests.mjs';
 import { silent } from './suites/silent.mjs';
 import { soak } from './suites/soak.mjs';
+import { storm } from './suites/storm.mjs';
 import { turns } from './suites/turns.mjs';
 import { transcript } from './suites/transcript.mjs';
 import { transcriptPages, transcriptTurn } from './suites/transcript-daemon.mjs';
@@ -34,7 +35,7 @@ import { sockets as singleSockets } from './single/sockets.mjs';
 import { start as singleStart } from './single/start.mjs';
 
 /** Several instances next to others, in one run. */
-const compared = { events, requests, connect, memory, lists, counts, growth, loss, turns, reports, silent };
+const compared = { events, requests, connect, memory, lists, counts, growth, loss, turns, reports, silent, storm };
 /** The single process alone. */
 const single = {
   'single-start': singleStart,
@@ -65,7 +66,18 @@ const suites = { ...compared, ...single, ...asked };
 const quickly = ['events', 'requests', 'counts'];
 
 /** The suites that measure two revisions beside each other. */
-const comparable = ['events', 'requests', 'connect', 'memory', 'lists', 'growth', 'turns', 'reports', 'silent'];
+const comparable = [
+  'events',
+  'requests',
+  'connect',
+  'memory',
+  'lists',
+  'growth',
+  'turns',
+  'reports',
+  'silent',
+  'storm',
+];
 const comparedByDefault = ['events', 'requests', 'connect', 'lists', 'turns'];
 
 const HELP = `Usage: npm run bench -- [options]

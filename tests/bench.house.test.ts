@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setTimeout as tick } from 'node:timers/promises';
 import { itWith } from '@relay/testing/needs';
+import { regressions } from '../scripts/bench-history.mjs';
 
 const main = fileURLToPath(new URL('../bench/run.mjs', import.meta.url));
 const history = fileURLToPath(new URL('../scripts/bench-history.mjs', import.meta.url));
@@ -56,6 +57,21 @@ describe('the bench', () => {
     },
     300_000,
   );
+
+  it('names each cost that is outside the spread, and no time of a clock', () => {
+    const [more, spread] = [
+      { median: 1.3, min: 1.12, max: 1.5, rounds: 5 },
+      { median: 1.3, min: 1.05, max: 1.5, rounds: 5 },
+    ];
+    const ratios = {
+      'Events: CPU: a': more,
+      'Events: CPU: b': spread,
+      'Events: CPU: c': { ...more, rounds: 2 },
+      'Events: wall clock: p50 ms': more,
+      'Turns: statements: d': more,
+    };
+    expect(regressions(ratios)).toEqual(['Events: CPU: a', 'Turns: statements: d']);
+  });
 
   itWith(
     ['postgresql', 'redis-server'],

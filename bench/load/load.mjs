@@ -4,8 +4,8 @@
 //   listen(pair, person)               → another app of this person, which gets the pair's events: { close() }
 //   event(pair, bytes, n, kept, transcript) → the text of an event, `bytes` long
 //   numbered(pair, n)                  → the text of an event that is kept and carries its number
-//   follow(person, hear)               → resolves when an app listens that reconnects after every cut; calls
-//                                        `hear(number)`, or `hear()` for a reload; { stop() }
+//   follow(person, receive)               → resolves when an app listens that reconnects after every cut; calls
+//                                        `receive(number)`, or `receive()` for a reload; { stop() }
 //   turn(pair, n, until)               → resolves when its daemon has a message that came by HTTP ('sent'), or its app
 //                                        the completed turn ('ended'); endTurn(pair)
 //   ask(pair, n)                       → resolves when the daemon's answer has come, by HTTP
@@ -121,13 +121,13 @@ export class Load {
     const followed = await Promise.all(
       this.#pairs.map(async (_, index) => {
         const heard = new Set();
-        const hear = (number) => {
+        const receive = (number) => {
           heardAt = performance.now();
           if (number === undefined) told += 1;
           else if (heard.has(number)) repeated += 1;
           else heard.add(number);
         };
-        return { heard, app: await this.#dialect.follow(index, hear) };
+        return { heard, app: await this.#dialect.follow(index, receive) };
       }),
     );
     for (let n = 0; n < perPair; n += 1) {

@@ -30,7 +30,11 @@ export class Dialect {
 
   #open(urls, n, role, hello) {
     const socket = new WebSocket(`${this.#of(urls, n)}/${role}?user=${n}`, { perMessageDeflate: false });
-    const ready = opened(socket, (text) => text === '{"type":"ready"}', hello);
+    const isReady = (text) => {
+      if (text === '{"type":"ping"}') socket.send('{"type":"pong"}');
+      return text === '{"type":"ready"}';
+    };
+    const ready = opened(socket, isReady, hello);
     return { socket, ready };
   }
 
@@ -44,7 +48,7 @@ export class Dialect {
       send: (text) => daemon.socket.send(text),
       onEvent: () => undefined,
     };
-    this.#hear(app, pair);
+    this.#receive(app, pair);
     daemon.socket.removeAllListeners('message');
     daemon.socket.on('message', (data) => {
       const { from, id } = JSON.parse(data.toString());
@@ -53,7 +57,7 @@ export class Dialect {
     return pair;
   }
 
-  #hear(app, pair) {
+  #receive(app, pair) {
     app.socket.removeAllListeners('message');
     app.socket.on('message', (data) => {
       if (data.toString('latin1', 0, 15) === '{"type":"event"') pair.onEvent();
@@ -63,12 +67,12 @@ export class Dialect {
   async listen(pair, n) {
     const app = this.#open(this.#system.apps, n, 'app');
     const socket = await app.ready;
-    this.#hear(app, pair);
+    this.#receive(app, pair);
     return socket;
   }
 
-  event(_, bytes) {
-    const text = '{"type":"event","output":""}';
+  event(_, bytes, n, kept) {
+    const text = kept ? '{"type":"event","kept":true,"output":""}' : '{"type":"event","output":""}';
     return `${text.slice(0, -2)}${buildOutput(bytes - text.length)}"}`;
   }
 
@@ -76,14 +80,14 @@ export class Dialect {
     return JSON.stringify({ type: 'event', output: `${n} what an agent says about what it did.` });
   }
 
-  async follow(n, hear) {
+  async follow(n, receive) {
     return comingBack(this.#system.apps, (url) => {
       const socket = new WebSocket(`${url}/app?user=${n}`, { perMessageDeflate: false });
       const listens = new Promise((resolve) => {
         socket.on('message', (data) => {
           const frame = JSON.parse(data.toString());
           if (frame.type === 'ready') resolve();
-          if (frame.type === 'event') hear(Number.parseInt(frame.output));
+          if (frame.type === 'event') receive(Number.parseInt(frame.output));
         });
       });
       return [socket, listens];

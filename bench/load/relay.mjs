@@ -133,7 +133,7 @@ export class Dialect {
   }
 
   /** Continues from the last received offset. */
-  async follow(n, hear) {
+  async follow(n, receive) {
     const { people, apps } = this.#system;
     let offset = '';
     return comingBack(apps, (url) => {
@@ -144,8 +144,8 @@ export class Dialect {
       socket.on('message', (data) => {
         const frame = JSON.parse(data.toString());
         if (frame.offset !== undefined) ({ offset } = frame);
-        if (frame.type === 'resync') hear();
-        if (frame.type === 'new_message') hear(Number.parseInt(frame.message.content));
+        if (frame.type === 'resync') receive();
+        if (frame.type === 'new_message') receive(Number.parseInt(frame.message.content));
       });
       return [socket, new Promise((resolve) => socket.once('open', resolve))];
     });
@@ -212,7 +212,9 @@ export function opened(socket, isReady, hello = 0) {
       resolve({
         cut: () => socket.terminate(),
         close: () => {
-          socket.close(1000);
+          // A daemon that stops is offline at once. After another close the relay waits ten seconds, and the work would
+          // fall into a later case.
+          socket.close(1000, 'normal');
           return closed;
         },
       });

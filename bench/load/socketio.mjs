@@ -63,10 +63,10 @@ export class Dialect {
     return `${n} what an agent says about what it did.`;
   }
 
-  async follow(n, hear) {
+  async follow(n, receive) {
     return comingBack(this.#system.apps, (url) => {
       const { socket, ready } = this.#open([url], 0, 'app', n);
-      socket.on('event', (text) => hear(Number.parseInt(text)));
+      socket.on('event', (text) => receive(Number.parseInt(text)));
       const life = new EventEmitter();
       for (const end of ['disconnect', 'connect_error']) socket.once(end, () => life.emit('close'));
       life.terminate = () => socket.disconnect();

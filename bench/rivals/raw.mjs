@@ -1,10 +1,12 @@
 // The physical limit: one instance of a relay without checks. `ws` in front, one Redis channel per user for apps'
-// events and one per device for daemons' requests. It forwards text unchanged.
+// events and one per device for daemons' requests. It forwards text unchanged. NEEDS adds work that the relay's promise
+// requires, for the rows called floor: see needs.mjs.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { serveAsking } from './asking.mjs';
 import { connectRedis } from './ioredis.mjs';
 import { bareExpress } from './limited.mjs';
+import { authenticated, forwarder, pinging } from './needs.mjs';
 
 const publisher = connectRedis(process.env.REDIS_URL);
 const subscriber = connectRedis(process.env.REDIS_URL);
@@ -12,6 +14,9 @@ const instance = `r:${process.pid}`;
 const apps = new Map();
 const daemons = new Map();
 const waiting = new Map();
+const needs = new Set(process.env.NEEDS?.split(','));
+const forward = needs.has('frames') ? forwarder(publisher) : (user, text) => publisher.publish(`u:${user}`, text);
+const attend = needs.has('ping') ? pinging(publisher) : undefined;
 let asked = 0;
 
 subscriber.on('message', (channel, text) => {
@@ -34,6 +39,7 @@ const ask = (user, n) =>
 
 /** Requests over HTTP: by express with a limiter, or with neither. */
 const web = process.env.HTTP === 'express' ? bareExpress(process.env.REDIS_URL) : undefined;
+if (needs.has('token')) web?.use(authenticated());
 web?.get('/ask', (request, response) => {
   void ask(request.query.user, request.query.before).then((text) => response.type('json').send(text));
 });
@@ -76,10 +82,11 @@ const onDaemon = async (socket, user) => {
     if (text.startsWith('{"to":')) {
       const { to, id, body } = JSON.parse(text);
       void publisher.publish(to, `${id} ${JSON.stringify(body)}`);
-    } else if (text.startsWith('{"type":"event"')) void publisher.publish(`u:${user}`, text);
+    } else if (text.startsWith('{"type":"event"')) void forward(user, text);
   });
   await subscriber.subscribe(`d:${user}`);
   void publisher.publish(`u:${user}`, JSON.stringify({ type: 'device_status', deviceId: user, status: 'online' }));
+  await attend?.(user, socket);
   socket.send('{"type":"ready"}');
 };
 

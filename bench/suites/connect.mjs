@@ -12,8 +12,9 @@ export async function connect({ rounds, progress, folder, share, profile, before
   const speed = new Table('Daemons that connect: wall clock');
   const count = Math.ceil(perRound * share);
   // A device that connects more than ten times a minute is slowed down: each round has its own.
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], {
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'floor', 'socketio'], {
     people: count * (rounds + 1),
+    floorNeeds: 'ping',
     folder,
     progress,
     profile,
@@ -44,11 +45,13 @@ export async function connect({ rounds, progress, folder, share, profile, before
           cost.add(row, 'of it Redis', one.redis / count);
           cost.add(row, 'and PostgreSQL', one.database / count);
           speed.add(row, 'all in, ms', one.result.tookMs);
+          speed.add(row, 'all work done, ms', one.busyMs);
           speed.add(row, 'per second', (count / one.result.tookMs) * 1000);
         }
         if (round === 0) continue;
         ratios.add(what, 'relay / raw', took.relay / took.raw);
         ratios.add(what, 'relay / Socket.IO', took.relay / took.socketio);
+        ratios.add(what, 'floor / raw', took.floor / took.raw);
         ratios.add(what, 'single process / raw', took.single / took.raw);
       }
       for (const { system, load } of systems) await measured(system, () => load.ask('leave'));

@@ -54,7 +54,7 @@ export async function lists({ rounds, progress, folder, share, profile, before }
     else running.push({ name: 'before', system: await startInstances({ people: 1, build: before }) });
     const { body, daemon, client } = await listedDaemon(relay);
     const other = await listedDaemon(running[1].system);
-    if (before === undefined) for (const one of await startPlain(body)) running.push(one);
+    if (before === undefined) for (const one of await startPlain(body, relay)) running.push(one);
     for (const one of running) one.load = await startLoad(one.system);
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
@@ -77,6 +77,7 @@ export async function lists({ rounds, progress, folder, share, profile, before }
         ratios.add(way, 'relay / node:http', took.relay / took['node:http']);
         ratios.add(way, 'relay / express', took.relay / took.express);
         ratios.add(way, 'relay / express, limiter', took.relay / took['express, limiter']);
+        ratios.add(way, 'floor / express, limiter', took.floor / took['express, limiter']);
         ratios.add(way, 'single process / node:http', took.single / took['node:http']);
       }
     }

@@ -23,8 +23,9 @@ export async function events({ rounds, progress, folder, share, profile, before 
   const ratios = new Table('Events: ratios of CPU');
   const parts = new Table('Events: where the CPU goes, µs per event');
   const speed = new Table('Events: wall clock');
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], {
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'floor', 'socketio'], {
     people: pairs,
+    floorNeeds: 'frames',
     folder,
     progress,
     profile,
@@ -54,6 +55,7 @@ export async function events({ rounds, progress, folder, share, profile, before 
         if (round === 0) continue;
         ratios.add(what, 'relay / raw', took.relay / took.raw);
         ratios.add(what, 'relay / Socket.IO', took.relay / took.socketio);
+        ratios.add(what, 'floor / raw', took.floor / took.raw);
         ratios.add(what, 'single process / raw', took.single / took.raw);
       }
     }

@@ -63,7 +63,14 @@ async function grow({ rounds, progress, folder, share, profile, before }, table)
   try {
     for (const [size, each] of Object.entries(sizes)) {
       const counts = { apis: each, gateways: each, people: pairs };
-      const one = await startAll(['relay', 'raw'], { ...counts, folder, progress, profile, before });
+      const one = await startAll(['relay', 'raw', 'floor'], {
+        ...counts,
+        floorNeeds: 'frames',
+        folder,
+        progress,
+        profile,
+        before,
+      });
       running.push({ size, ...one });
       for (const { load } of one.systems) await load.ask('pairs', { count: pairs });
     }
@@ -78,7 +85,7 @@ async function grow({ rounds, progress, folder, share, profile, before }, table)
           if (round > 0) table.add(names[name], size, all / count);
         }
       if (round === 0) continue;
-      for (const name of ['relay', 'before', 'raw'])
+      for (const name of ['relay', 'before', 'raw', 'floor'])
         table.add(names[name], '4 + 4 / 1 + 1', (took[`${name} 4 + 4`] ?? NaN) / took[`${name} 1 + 1`]);
     }
   } finally {

@@ -40,7 +40,7 @@ async function one(system, { share, table, cost, progress }) {
   app.answer('transcript', ({ sessionId, v, ops }) => {
     heard.frames += 1;
     heard.operations += ops.length;
-    copy.hear({ v, ops });
+    copy.apply({ v, ops });
     if (copy.isBehind) asking ??= ask(sessionId);
   });
   let weighings = 0;

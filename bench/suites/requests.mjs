@@ -13,8 +13,9 @@ export async function requests({ rounds, progress, folder, share, profile, befor
   const ratios = new Table('Questions to daemons: ratios of CPU');
   const cost = new Table(`Questions to daemons, ${inFlight} in flight: CPU, µs per question`);
   const speed = new Table('Questions to daemons: wall clock');
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'bare', 'socketio'], {
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'bare', 'floor', 'socketio'], {
     people: pairs,
+    floorNeeds: 'token',
     folder,
     progress,
     profile,
@@ -25,7 +26,7 @@ export async function requests({ rounds, progress, folder, share, profile, befor
   try {
     for (const one of systems) {
       const sessions = await one.load.ask('pairs', { count: pairs });
-      if (one.name === 'single' || one.name === 'bare') continue;
+      if (one.name === 'single' || one.name === 'bare' || one.name === 'floor') continue;
       one.asker = await askerOf(one.system, sessions);
     }
     for (let round = 0; round <= rounds; round += 1) {
@@ -61,6 +62,7 @@ export async function requests({ rounds, progress, folder, share, profile, befor
         ratios.add(what, 'relay / Socket.IO', took[`${what} relay`] / took[`${what} socketio`]);
       }
       ratios.add(outer, 'relay / express, limiter, raw', took[`${outer} relay`] / took[`${outer} bare`]);
+      ratios.add(outer, 'floor / express, limiter, raw', took[`${outer} floor`] / took[`${outer} bare`]);
       ratios.add(outer, 'single process / raw', took[`${outer} single`] / took[`${outer} raw`]);
     }
   } finally {

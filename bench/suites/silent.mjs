@@ -12,7 +12,14 @@ const roundMs = 60_000;
 export async function silent({ rounds, progress, folder, share, profile, before }) {
   const count = Math.ceil(daemons * share);
   const table = new Table(`${count} daemons that say nothing: percent of a core`);
-  const { systems, stop } = await startAll(['relay', 'raw'], { people: count, folder, progress, profile, before });
+  const { systems, stop } = await startAll(['relay', 'raw', 'floor'], {
+    people: count,
+    floorNeeds: 'ping',
+    folder,
+    progress,
+    profile,
+    before,
+  });
   try {
     for (const { name, load } of systems) {
       progress(`connecting: ${names[name]}`);
@@ -22,7 +29,10 @@ export async function silent({ rounds, progress, folder, share, profile, before 
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'at rest for a minute' : `round ${round} of ${rounds}`);
       const started = [];
-      for (const { name, system } of systems) started.push({ name, read: startCpu(await system.groups()) });
+      for (const { name, system } of systems) {
+        const gateways = system.daemonSide.map(({ pid }) => pid);
+        started.push({ name, read: startCpu({ ...(await system.groups()), gateways }) });
+      }
       const startedAt = performance.now();
       await wait(roundMs);
       for (const { name, read } of started) {
@@ -30,6 +40,7 @@ export async function silent({ rounds, progress, folder, share, profile, before 
         const percent = (us) => us / 10 / (performance.now() - startedAt);
         if (round === 0) continue;
         table.add(names[name], 'instances and Redis', percent(spent.pods + spent.redis));
+        table.add(names[name], 'of it gateway', percent(spent.gateways));
         table.add(names[name], 'of it Redis', percent(spent.redis));
         table.add(names[name], 'and PostgreSQL', percent(spent.database));
       }

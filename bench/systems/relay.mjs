@@ -100,6 +100,7 @@ export async function startInstances({
       people,
       redis,
       database,
+      databaseUrl: url,
       appSide: running.apis,
       daemonSide: running.gateways,
       /** Processes by kind. Connections to PostgreSQL are processes too. */

@@ -7,9 +7,9 @@ const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.ur
 
 /**
  * `program` is `raw` or `socketio`; `http: 'express'` answers over HTTP by express with a limiter. The first `apis`
- * instances are for apps, the rest for daemons.
+ * instances are for apps, the rest for daemons. `needs` names work of rivals/needs.mjs, such as `frames,ping`.
  */
-export async function startRival(program, { apis = 1, gateways = 1, people: count, weighed = false, http }) {
+export async function startRival(program, { apis = 1, gateways = 1, people: count, weighed = false, http, needs }) {
   const redis = await startRedis();
   const stops = [() => redis.stop()];
   const stop = async () => {
@@ -18,7 +18,12 @@ export async function startRival(program, { apis = 1, gateways = 1, people: coun
   try {
     const launch = async () => {
       const child = await start(fileURLToPath(new URL(`../rivals/${program}.mjs`, import.meta.url)), {
-        env: { PATH: process.env.PATH, REDIS_URL: redis.url, ...(http === undefined ? {} : { HTTP: http }) },
+        env: {
+          PATH: process.env.PATH,
+          REDIS_URL: redis.url,
+          ...(http === undefined ? {} : { HTTP: http }),
+          ...(needs === undefined ? {} : { NEEDS: needs }),
+        },
         execArgv: weighed ? gc : [],
         port: (said) => /listening on (\d+)/.exec(said)?.[1],
       });
