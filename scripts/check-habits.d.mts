@@ -16,3 +16,6 @@ export function measure(
 
 /** Ceilings that are higher than in an earlier version, or missing although their room `exists`, as sentences. */
 export function raised(before: Ceilings, now: Ceilings, exists?: (room: string) => boolean): string[];
+
+/** The rate per 1,000 words, and the count, of each habit in a new room. */
+export const goals: Record<string, { rate: number; count: number }>;

@@ -112,7 +112,8 @@ export function measure(path, text) {
 
 const up = (rate) => Math.ceil(rate * 100 - 1e-6) / 100;
 const rateOf = (count, words) => up((1000 * count) / Math.max(words, 1));
-const goals = Object.fromEntries(habits.map(([name, , rate]) => [name, { rate, count: 1 }]));
+/** The rate of each habit in a new room, and its count. The rate counts occurrences in a thousand. */
+export const goals = Object.fromEntries(habits.map(([name, , rate]) => [name, { rate, count: 1 }]));
 const read = (text) => JSON.parse(text);
 const write = ({ initial, rooms }) => {
   const room = ([name, ceilings]) =>

@@ -1,8 +1,11 @@
 // Prints the size and shape of the code as a table: one revision next to the current tree, counted in the same way.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { goals, measure as habitsIn, roomOf as textRoomOf } from './check-habits.mjs';
+import { roomsOf, subjectProblems } from './check-subjects.mjs';
 import { wordProblems } from './check-words.mjs';
 import { tiers } from './tiers.mjs';
 
@@ -12,6 +15,8 @@ const usage = `Usage: npm run figures [-- [--list] [--rooms] [revision …]]
 
 Prints a table with one column per revision of git and one for the files of this folder. Product code is apps/*/src and
 packages/*/src without generated files and without tests; a name counts as used when another file has it, a test included.
+An importer is a product file of the same room. The habits are those of check-habits.mjs, in all text of the repository; the
+subjects are the last 600 commits.
   --list    after the table, for the files of this folder: functions over 150 lines, files over 400, exported names without a user
   --rooms   after the table, the lines of each room in each column
   --tests   instead of all that: the CPU seconds of the last run of each tier of tests, and its ten most expensive files
@@ -81,14 +86,25 @@ function codeLines(source) {
   return lines;
 }
 
-/** Functions with their lines, exported names, and every identifier except re-exports by `export … from`. */
+/** The module that a node imports, or re-exports from. */
+function specifierOf(node) {
+  const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  const isStatic = ts.isImportDeclaration(node) || ts.isExportDeclaration(node);
+  const module = isDynamic ? node.arguments[0] : isStatic ? node.moduleSpecifier : undefined;
+  return module && ts.isStringLiteral(module) ? module.text : undefined;
+}
+
+/** Functions with their lines, exported names, imported modules, and every identifier except re-exports by `export … from`. */
 function readSource(path, text) {
   const kind = path.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, kind);
   const functions = [];
   const exported = new Set();
   const identifiers = new Set();
+  const imports = new Set();
   const visit = (node) => {
+    const specifier = specifierOf(node);
+    if (specifier !== undefined) imports.add(specifier);
     if (isFunction(node) && node.body !== undefined) {
       const first = source.getLineAndCharacterOfPosition(node.getStart()).line;
       const last = source.getLineAndCharacterOfPosition(node.end).line;
@@ -110,7 +126,7 @@ function readSource(path, text) {
           exported.add(part.getText());
     } else if (statement.name !== undefined) exported.add(statement.name.text);
   }
-  return { path, source, functions, exported, identifiers };
+  return { path, source, functions, exported, identifiers, imports };
 }
 
 /** The rooms and files in each of the three walks of ARCHITECTURE.md. */
@@ -125,6 +141,41 @@ function walksOf(files) {
       const named = new Set([...walk.matchAll(/`((?:apps|packages)\/[^`]+\.tsx?)`/g)].map(([, path]) => path));
       return { rooms: new Set([...named].map(roomOf)).size, files: named.size };
     });
+}
+
+/** The number of files that exactly one of these files imports. */
+function importedOnce(sources) {
+  const importers = new Map(sources.map((source) => [source.path, 0]));
+  for (const { path: from, imports } of sources)
+    for (const specifier of imports) {
+      if (!specifier.startsWith('.')) continue;
+      const to = path.posix.join(path.posix.dirname(from), specifier);
+      const found = [to, `${to}.ts`, `${to}.tsx`, to.replace(/\.js$/, '.ts')].find((name) => importers.has(name));
+      if (found !== undefined) importers.set(found, importers.get(found) + 1);
+    }
+  return [...importers.values()].filter((count) => count === 1).length;
+}
+
+/** The number of habits whose rate is above its goal. */
+function habitsAbove(files) {
+  let words = 0;
+  const counts = {};
+  for (const [name, text] of files) {
+    if (textRoomOf(name) === undefined) continue;
+    const found = habitsIn(name, text);
+    words += found.words;
+    for (const [habit, lines] of Object.entries(found.lines)) counts[habit] = (counts[habit] ?? 0) + lines.length;
+  }
+  return Object.entries(goals).filter(([habit, { rate }]) => (1000 * counts[habit]) / words > rate).length;
+}
+
+/** The percentage of the last 600 commits that check-subjects.mjs accepts. */
+function goodSubjects(revision, paths) {
+  const subjects = git('log', '-600', '--no-merges', '--format=%s', revision ?? 'HEAD')
+    .trim()
+    .split('\n');
+  const good = subjects.filter((subject) => subjectProblems(subject, roomsOf(paths)).length === 0);
+  return Math.round((100 * good.length) / subjects.length);
 }
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
@@ -148,6 +199,9 @@ function measure(revision) {
   for (const { path, lines } of sizes) rooms.set(roomOf(path), (rooms.get(roomOf(path)) ?? 0) + lines);
   return {
     sizes: most(sizes),
+    once: importedOnce(product),
+    habits: habitsAbove(files),
+    subjects: goodSubjects(revision, [...files.keys()]),
     functions: most(product.flatMap(({ functions }) => functions)),
     unused: product.flatMap(({ path, exported }) =>
       [...exported].filter((name) => (users.get(name) ?? 0) < 2).map((name) => ({ path, name })),
@@ -171,10 +225,13 @@ const rows = [
   ['median lines per file', ({ sizes }) => median(sizes.map(({ lines }) => lines))],
   ['longest file, lines', ({ sizes }) => sizes[0]?.lines ?? 0],
   ['files over 400 lines', ({ sizes }) => sizes.filter(({ lines }) => lines > 400).length],
+  ['files with one importer, %', ({ once, sizes }) => Math.round((100 * once) / sizes.length)],
   ['longest function, lines', ({ functions }) => functions[0]?.lines ?? 0],
   ['functions over 150 lines', ({ functions }) => functions.filter(({ lines }) => lines > 150).length],
   ['exported names without a user', ({ unused }) => unused.length],
   ['words of the word list', ({ words }) => words],
+  ['habits above their goal, of ten', ({ habits }) => habits],
+  ['good commit subjects, %', ({ subjects }) => subjects],
   ['rooms (files) per walk', ({ walks }) => walks.map(({ rooms, files }) => `${rooms} (${files})`).join(', ') || '–'],
   ['lines of tests', ({ tests }) => tests],
 ];
