@@ -67,7 +67,7 @@ export function startTranscriptReader(cluster: Cluster, chance: Chance): Transcr
     const copy = copies.get(sessionId) ?? new TranscriptCopy();
     copies.set(sessionId, copy);
     counts.heard += 1;
-    if (type === 'transcript') copy.hear(frame);
+    if (type === 'transcript') copy.apply(frame);
     else if (message && copy.get(message.uuid)?.content !== message.content) copy.doubt();
     catchUp(sessionId, copy);
   };
