@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type RelayProcess, type TestDaemon, connectDaemon, startRelayProcess } from '@relay/testing';
 import { itWith } from '@relay/testing/needs';
 
@@ -69,19 +70,19 @@ describe('R11: the log', () => {
     await serves(relay, daemon);
     // 40,000 lines take more than 15 MiB, but the buffer for a slow reader is bounded.
     expect(residentMiB(relay) - before).toBeLessThan(200);
-    let log = '';
-    const told = new Promise<void>((resolve) => {
-      relay.process.stdout!.on('data', (chunk: Buffer) => {
-        log += chunk.toString('utf8');
-        if (/"lost":\d+.*\n/.test(log)) resolve();
+    const lines: string[] = [];
+    const losses: { lost: number; level: string; msg: string }[] = [];
+    // Node reads a part of the pipe before anything asks for it, so several lines can carry a count.
+    await new Promise<void>((resolve) => {
+      createInterface({ input: relay.process.stdout! }).on('line', (line) => {
+        lines.push(line);
+        if (!line.includes('"lost"')) return;
+        losses.push(JSON.parse(line) as (typeof losses)[number]);
+        if (losses.reduce((sum, { lost }) => sum + lost, 0) > 10_000) resolve();
       });
     });
-    await told;
-    const lines = log.trim().split('\n');
-    const loss = lines.find((line) => line.includes('"lost"'))!;
-    const { lost, level, msg } = JSON.parse(loss) as { lost: number; level: string; msg: string };
-    expect({ level, msg }).toEqual({ level: 'warn', msg: expect.stringMatching(/lines of the log were lost/) });
-    expect(lost).toBeGreaterThan(10_000);
+    for (const { level, msg } of losses)
+      expect({ level, msg }).toEqual({ level: 'warn', msg: expect.stringMatching(/lines of the log were lost/) });
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow();
     await serves(relay, daemon);
     expect(await relay.end('SIGTERM')).toBe(0);
