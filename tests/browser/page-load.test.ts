@@ -35,9 +35,17 @@ describeWith('chromium', 'loading a page', () => {
     await person.page.waitForURL('**%3Agarden');
     path = new URL(person.page.url()).pathname;
     daemon.say(taskId, 'garden', [put(item('a1', 2, { kind: 'text' }, 'The roses have water.'))]);
+    // The page acknowledges the completed turn and reads the inbox again: that read belongs to no load below.
+    let acknowledged = false;
+    const readAgain = person.page.waitForResponse((response) => {
+      const { pathname } = new URL(response.url());
+      acknowledged ||= /^\/api\/inbox\/[^/]+\/ack$/.test(pathname);
+      return acknowledged && pathname === '/api/inbox';
+    });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'The roses have water.' });
     daemon.send({ type: 'status', running_tasks: [] });
     await person.page.locator('main[data-status="idle"]').waitFor();
+    await readAgain;
     person.page.on('request', (request) => {
       const { pathname, search } = new URL(request.url());
       // Requests of the previous page do not count.
