@@ -79,7 +79,9 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
   return {
     ask<R>(asking: AgentQuestion<R>, signal: AbortSignal, call?: Fields): Promise<R> {
       const active = turn();
-      if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
+      // The SDK can deliver a form after its cancellation, if the agent sent both at once.
+      const isOver = !active || active.cancelling || signal.aborted;
+      if (isOver || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
       if (active.detached || active.overtaken) {
         // The user has moved on; this turn only has to stop.
         requestEnd();
