@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { skippedSuites, tableOf } from '../src/jest/reporter.ts';
+import { secondsLeft, skippedSuites, tableOf } from '../src/jest/reporter.ts';
 
 const closing = (...tests: { fullName: string; status: string }[]) =>
   tableOf(skippedSuites({ testResults: [{ testFilePath: '/house/tests/a.test.ts', testResults: tests }] }, '/house'));
@@ -20,5 +20,22 @@ describe('M1: the closing table of a run', () => {
   it('omits root if only a program is missing, and is empty if all suites ran', () => {
     expect(closing({ fullName: 'a page [needs chromium] opens', status: 'pending' })).not.toContain('as root');
     expect(closing({ fullName: 'a page opens', status: 'passed' })).toBe('');
+  });
+});
+
+describe('38: the estimate of the time left', () => {
+  const sizes = new Map([
+    ['large', 900],
+    ['small', 100],
+    ['tiny', 50],
+  ]);
+
+  it('comes from the last run, if it had each file', () => {
+    const last = new Map([...sizes.keys()].map((file) => [file, 7]));
+    expect(secondsLeft(1, new Set(['large']), last, sizes)).toBe(14);
+  });
+
+  it('comes from the sizes of the files otherwise', () => {
+    expect(secondsLeft(18, new Set(['large']), new Map([['tiny', 7]]), sizes)).toBe(3);
   });
 });

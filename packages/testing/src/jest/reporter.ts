@@ -2,9 +2,10 @@
  * The report of a test run besides Jest's own: progress with an estimate, the CPU seconds of each file, and finally the
  * skipped suites, with the missing program and how to install it.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type GlobalConfig, SearchSource } from 'jest';
 import { type CpuOfFile, cpuRecord } from './environment.ts';
 import { installCommand, needsOf } from '../needs.ts';
 
@@ -19,6 +20,8 @@ interface FileResult {
   readonly perfStats: { readonly start: number; readonly end: number };
   readonly testResults: readonly { readonly fullName: string; readonly status: string }[];
 }
+
+type TestContext = ConstructorParameters<typeof SearchSource>[0];
 
 interface Results {
   readonly testResults: readonly FileResult[];
@@ -81,13 +84,20 @@ export function tableOf(rows: readonly Skipped[]): string {
   ].join('\n');
 }
 
-/** One line: files done, time passed, and the time left if the other files take as long as in the last run, or as these did. */
-function progressLine(
-  done: { files: number; seconds: number },
-  left: { files: number; secondsLeft: number | undefined },
-): string {
-  const seconds = left.secondsLeft ?? (done.files === 0 ? 0 : (done.seconds / done.files) * left.files);
-  return `${done.files} of ${done.files + left.files} files, ${clock(done.seconds)} passed, about ${clock(seconds)} left`;
+/**
+ * Estimates the seconds until the other files are done. In a first run it takes them from the sizes of the files, which Jest runs from the
+ * largest to the smallest. `last`: the seconds of each file in the last run, by its path; `sizes`: the bytes of each file of this run.
+ */
+export function secondsLeft(
+  seconds: number,
+  done: ReadonlySet<string>,
+  last: ReadonlyMap<string, number>,
+  sizes: ReadonlyMap<string, number>,
+): number {
+  const sum = (of: ReadonlyMap<string, number>, isDone: boolean) =>
+    [...sizes.keys()].filter((file) => done.has(file) === isDone).reduce((all, file) => all + (of.get(file) ?? 0), 0);
+  if ([...sizes.keys()].every((file) => last.has(file))) return sum(last, false);
+  return (seconds * sum(sizes, false)) / sum(sizes, true);
 }
 
 const clock = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
@@ -109,11 +119,14 @@ export default class RunReporter {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'relay-test-cpu-'));
   readonly #startedAt = performance.now();
   readonly #last: ReadonlyMap<string, number>;
+  readonly #config: GlobalConfig;
   #shownAt = performance.now();
-  #total = 0;
+  #sizes: ReadonlyMap<string, number> | undefined;
   readonly #done = new Set<string>();
 
-  constructor({ rootDir, maxWorkers }: { rootDir: string; maxWorkers: number }) {
+  constructor(config: GlobalConfig) {
+    const { rootDir, maxWorkers } = config;
+    this.#config = config;
     this.#root = rootDir;
     process.env[cpuRecord] = path.join(this.#folder, 'cpu.jsonl');
     writeFileSync(process.env[cpuRecord], '');
@@ -121,19 +134,21 @@ export default class RunReporter {
     this.#last = new Map(files.map(({ file, wall }) => [path.join(rootDir, file), wall / maxWorkers]));
   }
 
-  onRunStart({ numTotalTestSuites }: { numTotalTestSuites: number }): void {
-    this.#total = numTotalTestSuites;
-  }
-
-  onTestResult({ path: file }: { path: string }): void {
+  async onTestResult({ path: file, context }: { path: string; context: TestContext }): Promise<void> {
     this.#done.add(file);
     if (performance.now() - this.#shownAt < progressEveryMs) return;
     this.#shownAt = performance.now();
     const seconds = (this.#shownAt - this.#startedAt) / 1000;
-    const left = [...this.#last].filter(([name]) => !this.#done.has(name));
-    const secondsLeft = this.#last.size < this.#total ? undefined : left.reduce((sum, [, wall]) => sum + wall, 0);
-    const files = this.#done.size;
-    process.stderr.write(`${progressLine({ files, seconds }, { files: this.#total - files, secondsLeft })}\n`);
+    this.#sizes ??= await this.#sizesOf(context);
+    const left = secondsLeft(seconds, this.#done, this.#last, this.#sizes);
+    process.stderr.write(
+      `${this.#done.size} of ${this.#sizes.size} files, ${clock(seconds)} passed, about ${clock(left)} left\n`,
+    );
+  }
+
+  async #sizesOf(context: TestContext): Promise<Map<string, number>> {
+    const { tests } = await new SearchSource(context).getTestPaths(this.#config, context.config);
+    return new Map(tests.map(({ path: file }) => [file, statSync(file).size]));
   }
 
   onRunComplete(_contexts: unknown, results: Results): void {
