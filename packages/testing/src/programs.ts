@@ -24,18 +24,20 @@ export function findProgram(name: string, debianPackage: string): string {
 
 /**
  * A port of the loopback address that was free a moment ago, and that the system gives to no connection and to no listener of itself: it
- * stays free until a program of these tests asks for it.
+ * stays free until a program of these tests asks for it. Workers of Jest get different ports.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    // Above 10080, which fetch and browsers refuse.
-    const port = 10_100 + Math.floor(Math.random() * 19_900);
+    const port = firstPort + Math.floor(Math.random() * (portsPerWorker - 1));
     if (given.has(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;
   }
 }
 
+const portsPerWorker = 2400;
+/** Above 10080, which fetch and browsers refuse, and below those that Linux gives to connections, for eight workers. */
+const firstPort = 10_100 + portsPerWorker * (Number(process.env.JEST_WORKER_ID ?? 0) % 8);
 /** The ports of this process: the program of an earlier one might not listen yet. */
 const given = new Set<number>();
 
