@@ -98,7 +98,7 @@ describeWith('redis-server', 'a cluster of three masters, the first with a repli
     troupe = createTroupe({
       url: `redis+cluster://${seeds.join(',')}`,
       prefix: 'cluster-cut',
-      commandTimeoutMs: 500,
+      commandTimeoutMs: 1_000,
       mapRefreshMs: 500,
     });
     const [api, gateway] = await Promise.all([troupe.join('api'), troupe.join('gateway')]);

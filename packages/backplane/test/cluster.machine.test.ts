@@ -26,7 +26,7 @@ describeWith('redis-server', 'a cluster', () => {
   const devices = Array.from({ length: 30 }, (_, n) => `device-${n}`);
 
   async function open(prefix: string) {
-    troupe = createTroupe({ url: cluster.url, prefix, commandTimeoutMs: 500, mapRefreshMs: 500 });
+    troupe = createTroupe({ url: cluster.url, prefix, commandTimeoutMs: 1_000, mapRefreshMs: 500 });
     const [api, gateway] = await Promise.all([troupe.join('api'), troupe.join('gateway')]);
     obey(gateway);
     const fences = await Promise.all(devices.map((device) => gateway.claim(device, `c of ${device}`)));

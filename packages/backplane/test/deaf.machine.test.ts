@@ -22,7 +22,7 @@ afterAll(async () => {
 
 describeWith('redis-server', 'an instance whose connections went silent', () => {
   it('reports that it is unhealthy, reconnects, and notifies its readers', async () => {
-    troupe = createTroupe({ url: redis.url, prefix: 'deaf', commandTimeoutMs: 300 });
+    troupe = createTroupe({ url: redis.url, prefix: 'deaf', commandTimeoutMs: 1_000 });
     const gateway = await troupe.join('gateway');
     const api = await troupe.join('api', { url: proxy.url, probeSilenceMs: 200, probeTimeoutMs: 300 });
     const reader = await readNumbers(api, 'user');
@@ -44,7 +44,8 @@ describeWith('redis-server', 'an instance whose connections went silent', () => 
     await gateway.claim('device', 'c1');
     expect(await api.route('device', 'before')).toBe('sent');
     proxy.stall();
-    expect(await api.route('device', 'late', 150)).toBe('unknown');
+    // Long enough for a busy machine to send it: otherwise it is expired.
+    expect(await api.route('device', 'late', 1_000)).toBe('unknown');
     expect(await endOf(api.request('device', 'late too', 150))).toBe('TIMEOUT');
     proxy.resume();
     await healthy(gateway);
@@ -53,7 +54,7 @@ describeWith('redis-server', 'an instance whose connections went silent', () => 
   });
 
   it('loses its device to a newer owner, and learns it when it asks', async () => {
-    troupe = createTroupe({ url: redis.url, prefix: 'evicted', commandTimeoutMs: 300 });
+    troupe = createTroupe({ url: redis.url, prefix: 'evicted', commandTimeoutMs: 1_000 });
     const [api, other] = [await troupe.join('api'), await troupe.join('other')];
     const gateway = await troupe.join('gateway', { url: proxy.url, probeSilenceMs: 200, probeTimeoutMs: 300 });
     const commands = obey(gateway);

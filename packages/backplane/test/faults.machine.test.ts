@@ -21,7 +21,8 @@ afterAll(() => redis.stop());
 
 let lastPrefix = 0;
 
-async function open(commandTimeoutMs = 400) {
+/** Redis answers within the time limit on a busy machine too. */
+async function open(commandTimeoutMs = 1_000) {
   lastPrefix += 1;
   troupe = createTroupe({ url: redis.url, prefix: `faults${lastPrefix}`, commandTimeoutMs });
   const [api, gateway, other] = await Promise.all(['api', 'gateway', 'other'].map((name) => troupe.join(name)));
@@ -63,7 +64,7 @@ describeWith('redis-server', 'a process that is paused for a while', () => {
     const { api, lease, gateway } = await open();
     const owners = api.owners(['device']);
     // After the write of the request.
-    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600));
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500));
     expect((await owners).get('device')).toEqual({ ...lease, instance: gateway.instance });
   });
 });

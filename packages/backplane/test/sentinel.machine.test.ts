@@ -27,7 +27,7 @@ describeWith(['redis-server', 'redis-sentinel'], 'a failover', () => {
   afterEach(() => troupe.leave());
 
   it('leaves one owner, no silent gap and every call with a name, and is over by itself', async () => {
-    troupe = createTroupe({ url: group.url, prefix: 'failover', commandTimeoutMs: 500 });
+    troupe = createTroupe({ url: group.url, prefix: 'failover', commandTimeoutMs: 1_000 });
     const [api, gateway, other] = await Promise.all(['api', 'gateway', 'other'].map((name) => troupe.join(name)));
     if (!api || !gateway || !other) throw new Error('an instance is missing');
     const commands = obey(gateway);

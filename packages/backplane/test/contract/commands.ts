@@ -89,7 +89,8 @@ function testAcknowledgements(open: Open): void {
     const { api, gateway } = await open();
     const never = createGate<boolean>();
     gateway.onCommand(() => never.opened);
-    expect(await api.route('device', 'hello?', 50)).toBe('unknown');
+    // Long enough for a busy machine: a command that does not leave by its deadline is expired.
+    expect(await api.route('device', 'hello?', 1_000)).toBe('unknown');
     never.open(false);
   });
 
@@ -214,12 +215,12 @@ function testAbsentOwners(open: Open): void {
   });
 
   it('to an instance that vanished finds the owner gone', async () => {
-    const { bus, api, gateway } = await open({ ownerGoneRetryMs: 200 });
+    const { bus, api, gateway } = await open({ ownerGoneRetryMs: 1_000 });
     acceptInto(gateway);
     await bus.kill(gateway.instance);
     expect(await api.route('device', 'hello?')).toBe('owner_gone');
-    // Too little time for a second look does not justify waiting for one.
-    expect(await api.route('device', 'hello?', 150)).toBe('owner_gone');
+    // Too little time for a second look does not justify waiting for one. It is enough for the first one on a busy machine.
+    expect(await api.route('device', 'hello?', 900)).toBe('owner_gone');
     const heir = await bus.connect('heir');
     acceptInto(heir);
     await heir.claim('device', 'c2');

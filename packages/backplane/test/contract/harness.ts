@@ -48,7 +48,8 @@ export function createStage(makeBus: MakeBus): Stage {
   };
 }
 
-const patienceMs = 10_000;
+/** More than a cluster of Redis takes that elects a new master at the second attempt: that one begins eight seconds after the first. */
+const patienceMs = 30_000;
 const pollMs = 5;
 
 /** Waits until `isSo` holds. With a step, time passes during the wait: the clock moves by it, or runs by itself. */
