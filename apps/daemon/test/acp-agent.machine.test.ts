@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '@relay/daemon-kit';
+import { type Clock, systemClock } from '@relay/daemon-kit';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
 import { lifeLines } from './children.ts';
 import { type DemoOptions, demoAgent } from './demo-agent.ts';
@@ -10,15 +10,24 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
+/** The milliseconds for which the daemon collects output before it sends it. */
+const joinMs = 250;
+/** A clock without that moment: the output up to the next event is one frame, however long the agent takes for it. */
+const joining: Clock = {
+  ...systemClock,
+  after: (delayMs, run) => (delayMs === joinMs ? () => undefined : systemClock.after(delayMs, run)),
+};
+
 async function begin({
   receipts = true,
   declares = [],
+  daemonClock = systemClock,
   ...options
-}: DemoOptions & { home?: string; receipts?: boolean; declares?: string[] } = {}) {
+}: DemoOptions & { home?: string; receipts?: boolean; declares?: string[]; daemonClock?: Clock } = {}) {
   const relay = await home.relay({ autoPong: receipts, declares });
   const { agent, ...folders } = demoAgent(home, options);
   const storeDir = home.folder();
-  const daemon = home.daemon(relay, agent, { storeDir });
+  const daemon = home.daemon(relay, agent, { storeDir, clock: daemonClock });
   const connection = await relay.connection();
   await daemon.connected();
   return { relay, daemon, connection, storeDir, ...folders };
@@ -41,7 +50,7 @@ async function opened(connection: DoubleConnection) {
 
 describe('an ACP agent', () => {
   it('names the session, streams, and completes with its last message', async () => {
-    const { connection, agentHome, defaultPath } = await begin();
+    const { connection, agentHome, defaultPath } = await begin({ daemonClock: joining });
     start(connection, 't1', 'hello there');
     const complete = await connection.event('TASK_COMPLETE', 't1');
     expect(complete.result).toBe('echo 1: hello there');
@@ -114,7 +123,7 @@ describe('an ACP agent', () => {
 
 describe('a question of the agent', () => {
   it("is WAIT_FOR_USER with the agent's text, the command and the labels; the answer continues the same turn under a new task", async () => {
-    const { connection } = await begin();
+    const { connection } = await begin({ daemonClock: joining });
     start(connection, 't1', 'perm');
     const wait = await connection.event('WAIT_FOR_USER', 't1');
     expect(wait).toMatchObject({

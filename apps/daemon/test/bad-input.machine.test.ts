@@ -64,7 +64,8 @@ describe('a relay', () => {
     connection.sendText(Buffer.from([0xff, 0x00]));
     connection.send({ type: 'task_start', task_id: 't3', instruction: 'x', project_path: '/etc' });
     const { session_id: session } = await connection.event('TASK_COMPLETE', 't1');
-    connection.send({ type: 'task_resume', task_id: 't4', session_id: session ?? '', message: 'perm' });
+    // A turn without a question: it can have begun before the daemon reads the cancel.
+    connection.send({ type: 'task_resume', task_id: 't4', session_id: session ?? '', message: 'slow' });
     connection.send({ type: 'task_cancel', task_id: 't4' });
     connection.send({ type: 'task_cancel', task_id: 't4' });
     connection.send({ type: 'task_resume', task_id: 't5', session_id: session ?? '', message: 'last' });

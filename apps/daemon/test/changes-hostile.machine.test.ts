@@ -275,6 +275,7 @@ describe('files outside', () => {
     const swapping = spawn(process.execPath, ['-e', script, place, aside, outside], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
+    const gone = new Promise((resolve) => swapping.once('exit', resolve));
     await new Promise((resolve) => swapping.stdout.once('data', resolve));
     const seen = new Set<string>();
     const of = scene.workspace();
@@ -287,6 +288,8 @@ describe('files outside', () => {
       );
     await file('place/secret.txt', {}, of);
     swapping.kill();
+    // Its last exchange can fall into the removal of the folders.
+    await gone;
     expect([...seen].filter((text) => text.includes('outside'))).toEqual([]);
     expect(seen).toContain('inside words\n');
   });

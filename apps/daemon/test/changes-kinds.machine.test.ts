@@ -1,13 +1,14 @@
 /** Changes in repositories of several kinds, and the number of git processes that a comparison takes. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { join } from 'node:path';
 import { openStore } from '@relay/daemon-kit';
 import { itWith } from '@relay/testing/needs';
 import type { Item } from '@relay/protocol';
 import { gitIn } from '../src/changes/git.ts';
 import { type ChangesScene, changesScene } from './changes-scene.ts';
+import { lives } from './terminals.ts';
 import { temporaryFolders } from '@relay/testing/folders';
 
 const folders = temporaryFolders();
@@ -156,12 +157,7 @@ it('kills git with its children after its time and after too much output', async
   ] as const) {
     const git = gitIn(top, [], { ceilings: [], env })!;
     await expect(git([command], limits)).rejects.toMatchObject({ why });
-    const alive = () => {
-      const left = readFileSync(pids, 'utf8').trim().split(' ');
-      return left.filter(
-        (pid) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')),
-      );
-    };
+    const alive = () => readFileSync(pids, 'utf8').trim().split(' ').map(Number).filter(lives);
     while (alive().length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 });

@@ -113,9 +113,11 @@ describe('the command agent', () => {
   });
 
   it('fails with ERROR, exit code and the last lines of stderr if the program fails', async () => {
-    const { connection, start } = await begin(
-      node('console.error("first"); console.error("the reason"); process.exit(3)'),
-    );
+    // Two writes, which can be far apart on a busy machine, are joined all the same.
+    const { connection, start } = await begin({
+      ...node('console.error("first"); console.error("the reason"); process.exit(3)'),
+      timings: { joinMs: 60_000 },
+    });
     start('t1');
     const { error } = await connection.event('ERROR', 't1');
     expect(error).toContain('exit code 3');

@@ -30,7 +30,12 @@ function registeredAs({ server, deviceId, refreshToken, agentType }: DeviceIdent
 
 const agents: Record<string, () => AgentChoice> = {
   'the built-in demonstration': () => ({ kind: 'scripted' }),
-  'an agent that speaks ACP': () => ({ kind: 'acp', preset: 'demo', env: { DEMO_AGENT_HOME: home.folder() } }),
+  'an agent that speaks ACP': () => ({
+    kind: 'acp',
+    preset: 'demo',
+    // A message into its turn is refused, whether or not its turn has begun when the message arrives.
+    env: { DEMO_AGENT_HOME: home.folder(), DEMO_AGENT_STEER: 'refuse' },
+  }),
 };
 
 describe.each(Object.keys(agents))('relay-daemon with %s', (name) => {

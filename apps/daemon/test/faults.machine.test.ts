@@ -26,7 +26,12 @@ async function begin(env: Record<string, string> = {}) {
   // Runs last: kills the processes that a killed daemon leaves on purpose.
   home.later(() => {
     const left = existsSync(pidFile) ? (JSON.parse(readFileSync(pidFile, 'utf8')) as number[]) : [];
-    for (const pid of left.filter(lives)) process.kill(-pid, 'SIGKILL');
+    for (const pid of left.filter(lives))
+      try {
+        process.kill(-pid, 'SIGKILL');
+      } catch {
+        // It has exited since: agents leave when their daemon is gone.
+      }
     return Promise.resolve();
   });
   const start = () => running(home, folder);
@@ -133,7 +138,7 @@ describe('the daemon is killed while', () => {
   it('the relay cannot get the outcome: the next daemon sends it', async () => {
     const { program, relay, connection, start } = await begin();
     startTask(connection, 'hello');
-    await connection.event('SESSION_STARTED', 't1');
+    // At once: on a busy machine the turn can be over before this test takes another frame.
     connection.freeze();
     await program.says('task ended');
     program.child.kill('SIGKILL');

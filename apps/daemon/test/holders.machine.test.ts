@@ -25,7 +25,8 @@ afterEach(async () => {
 });
 
 const marker = 'RELAY_DAEMON_AGENT=test';
-const holders = (root: string, { mode = 'full', agent = 'claude_code', patienceMs = 400 } = {}) =>
+/** `patienceMs`: only a program that ignores a signal takes so long. */
+const holders = (root: string, { mode = 'full', agent = 'claude_code', patienceMs = 10_000 } = {}) =>
   holdersOf({ preset: presetOf(agent), env: { HOME: root }, marker, desk: mode as 'full', patienceMs });
 const place = () => {
   const root = folders.make();
@@ -95,7 +96,7 @@ describe('a holder of a session', () => {
   it('44: that ignores SIGINT gets SIGTERM', async () => {
     const { root, folder } = place();
     await desk.open({ folder, sessionId: 's1', ignores: 'SIGINT' });
-    expect(await holders(root).end('s1', false)).toMatchObject({ result: 'released' });
+    expect(await holders(root, { patienceMs: 2000 }).end('s1', false)).toMatchObject({ result: 'released' });
   });
 
   it('44: survives if it ignores both signals, and the answer is failed with its terminal', async () => {
@@ -103,7 +104,7 @@ describe('a holder of a session', () => {
     const { pid } = await desk.open({ folder, sessionId: 's1', ignores: 'SIGINT SIGTERM' });
     const { terminal } = holders(root).of('s1')!;
     const kill = jest.spyOn(process, 'kill');
-    expect(await holders(root).end('s1', false)).toMatchObject({
+    expect(await holders(root, { patienceMs: 400 }).end('s1', false)).toMatchObject({
       result: 'failed',
       detail: `It did not end. Close it in ${terminal}.`,
     });
@@ -202,7 +203,9 @@ describe('a request to release a session', () => {
       'shared',
       (root, sessionId) => {
         codexServer(root, [sessionId, 'another']);
-        return until(() => holders(root, { agent: 'codex' }).of(sessionId)).then(() => undefined);
+        // It locks them one after the other.
+        const codex = holders(root, { agent: 'codex' });
+        return until(() => codex.of('another') && codex.of(sessionId));
       },
       'codex',
     ],
@@ -211,7 +214,8 @@ describe('a request to release a session', () => {
   it.each(cases)('44, desk 5: results in %s at the relay', async (result, open, agent = 'claude_code') => {
     const root = folders.make();
     const relay = await home.relay({ declares: ['transcript', 'prompts', 'desk'] });
-    home.daemon(relay, demoAgent(home, { holders: holders(root, { agent }) }).agent);
+    const patience = result === 'failed' ? { patienceMs: 400 } : {};
+    home.daemon(relay, demoAgent(home, { holders: holders(root, { agent, ...patience }) }).agent);
     const connection = await relay.connection();
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
     const { session_id: sessionId } = await connection.event('TASK_COMPLETE', 't1');

@@ -20,6 +20,11 @@ async function begin(offers: string, options: DemoOptions = {}) {
   const storeDir = home.folder();
   const calls = join(home.folder(), 'calls');
   const agentHome = home.folder();
+  const app = await connectApp(relay, { since: '' });
+  home.later(() => app.close());
+  const seen = (status: string) =>
+    app.next('device_status', (frame) => frame.deviceId === deviceId && frame.status === status);
+  /** Resolves when the relay can ask this daemon: for a moment after the daemon has connected, it refuses questions. */
   const start = async () => {
     const { agent } = demoAgent(home, {
       ...options,
@@ -40,12 +45,14 @@ async function begin(offers: string, options: DemoOptions = {}) {
     });
     home.later(() => daemon.stop());
     daemon.start();
-    await daemon.connected();
+    await seen('online');
     return daemon;
   };
   const daemon = await start();
-  const app = await connectApp(relay, { since: '' });
-  home.later(() => app.close());
+  const stop = async () => {
+    await daemon.stop();
+    await seen('offline');
+  };
   const { body } = await relay.call('createSession', { body: { deviceId, message: 'settings' } });
   const said = (words: string) =>
     app.next('new_message', ({ message }) => (message as { content: string }).content === words);
@@ -56,8 +63,8 @@ async function begin(offers: string, options: DemoOptions = {}) {
   const tell = (content: string) => relay.call('sendMessage', { params, body: { content } });
   const values = async () => (await read()).body.settings.map(({ id, value }) => [id, value]);
   return {
-    daemon,
     start,
+    stop,
     app,
     body,
     params,
@@ -129,8 +136,8 @@ describe('the settings of a session', () => {
   });
 
   it('come from the agent after a restart of the daemon, without a turn', async () => {
-    const { daemon, start, values, calls } = await begin('modes');
-    await daemon.stop();
+    const { start, stop, values, calls } = await begin('modes');
+    await stop();
     await start();
     expect(await values()).toEqual([
       ['mode', 'ask'],
@@ -140,9 +147,9 @@ describe('the settings of a session', () => {
   });
 
   it('3: hold after a restart of the daemon once chosen', async () => {
-    const { daemon, start, said, change, tell, values } = await begin('modes');
+    const { start, stop, said, change, tell, values } = await begin('modes');
     await change('mode', 'code');
-    await daemon.stop();
+    await stop();
     await start();
     await tell('settings');
     await said('code large low');
@@ -150,9 +157,9 @@ describe('the settings of a session', () => {
   });
 
   it('2: need no process of the agent once known, also after a restart of the daemon', async () => {
-    const { daemon, start, params, change, calls } = await begin('modes');
+    const { start, stop, params, change, calls } = await begin('modes');
     await change('model', 'small');
-    await daemon.stop();
+    await stop();
     await start();
     const before = calls();
     const { body } = await relay.call('readSettings', { params, query: { known: '1' } });
@@ -254,10 +261,10 @@ describe('the settings of a session', () => {
     const none = await begin('');
     expect((await none.read()).body).toMatchObject({ code: 'SETTINGS_NOT_SUPPORTED', status: 409 });
     expect((await none.change('mode', 'code')).body).toMatchObject({ code: 'SETTINGS_NOT_SUPPORTED' });
-    const { daemon, read, change } = await begin('modes');
+    const { stop, read, change } = await begin('modes');
     expect((await change('color', 'red')).body).toMatchObject({ code: 'INVALID_SETTING', status: 400 });
     expect((await change('mode', 'red')).body).toMatchObject({ code: 'INVALID_SETTING' });
-    await daemon.stop();
+    await stop();
     expect((await read()).body).toMatchObject({ code: 'DEVICE_OFFLINE', status: 503 });
   });
 });

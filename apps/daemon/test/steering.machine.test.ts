@@ -16,7 +16,8 @@ async function begin({ autoPong = true, ...options }: DemoOptions & { autoPong?:
   const { agent } = demoAgent(home, {
     ...options,
     env: { DEMO_AGENT_CALLS: calls, ...options.env },
-    timings: { steeredQuietMs: 100, steerMs: 500, ...options.timings },
+    // A busy agent takes its message within `steerMs`, and a mute one never.
+    timings: { steeredQuietMs: 100, steerMs: 3000, ...options.timings },
   });
   const storeDir = home.folder();
   const daemon = home.daemon(relay, agent, { storeDir });
@@ -98,8 +99,9 @@ describe('a message into a running turn', () => {
   });
 
   it('keeps the turn running when the agent answers its prompt early and continues; one completion', async () => {
-    const { connection } = await begin();
-    const sessionId = await running(connection, 'steeredearly 12');
+    // Its steps are 20 ms apart, and all of them take longer than the silence that would complete the turn.
+    const { connection } = await begin({ timings: { steeredQuietMs: 1500 } });
+    const sessionId = await running(connection, 'steeredearly 100');
     steer(connection, sessionId, 'go on');
     await connection.event('STEERED', 's1');
     const end = await connection.event('TASK_COMPLETE', 't1');

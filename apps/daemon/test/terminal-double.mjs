@@ -11,7 +11,7 @@ mkdirSync(join(folder, 'sessions'), { recursive: true });
 const fields = { pid: process.pid, sessionId, cwd: process.cwd(), kind: 'interactive', status };
 const procStart = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
 const waits = status === 'waiting' ? { waitingFor: 'permission prompt' } : {};
-writeFileSync(record, JSON.stringify({ ...fields, ...waits, procStart, statusUpdatedAt: Date.now() }));
+// Before the record: a test signals it as soon as there is one.
 for (const name of ['SIGINT', 'SIGTERM'])
   process.on(name, () => {
     if (ignored.includes(name)) return;
@@ -19,4 +19,5 @@ for (const name of ['SIGINT', 'SIGTERM'])
     console.log(`claude --resume ${sessionId}`);
     process.exit(0);
   });
+writeFileSync(record, JSON.stringify({ ...fields, ...waits, procStart, statusUpdatedAt: Date.now() }));
 setInterval(() => undefined, 1000);
