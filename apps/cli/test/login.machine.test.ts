@@ -66,6 +66,8 @@ describe('relay login', () => {
     await program.says('Waiting for the browser');
     await followLink(person.browser, linkIn(program.out()));
     expect((await program.exit).code).toBe(0);
+    // The program does not wait for the browser, which can start after the sign-in.
+    while (!existsSync(opened)) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(readFileSync(opened, 'utf8')).toBe(linkIn(program.out()));
   });
 
