@@ -254,6 +254,9 @@ describe('messages on the socket', () => {
     };
     const mib = 1024 * 1024;
     for (const id of [10, 11]) ask(one, id, 16 * mib);
+    // The relay reads two sockets in any order. Its reply shows that it has counted the requests before this one.
+    one.send({ jsonrpc: '2.0', id: 15, method: 'session/list', params: {} });
+    await one.next(({ id }) => id === 15);
     for (const id of [12, 13]) ask(other, id, 15 * mib);
     ask(other, 14, 16 * mib);
     const busy = { code: -32603, data: { code: 'RATE_LIMITED', status: 429 } };

@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as tick } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type RelayProcess, connectDaemon, startRelayProcess } from '@relay/testing';
 
@@ -50,6 +51,7 @@ describe('relay-admin backup', () => {
         answered.push(body.title);
       }
     })();
+    while (answered.length === 0) await tick(5);
     const before = [...answered];
     const target = join(folder, 'copy');
     const { status, stdout } = await admin(relay.dataDir, 'backup', target, '--json');

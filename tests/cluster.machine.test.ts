@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Cluster, connectApp, connectDaemon, registerDevice, startCluster } from '@relay/testing';
+import { until } from './cluster/until.ts';
 
 /** Promise: many processes act as one relay, and each of them can be replaced (rules, 2.1). */
 describeWith(
@@ -59,6 +60,11 @@ describeWith(
     it('let the newest connection of a device win, and close the socket of a removed device on any instance', async () => {
       const registration = await registerDevice(cluster);
       const older = await connectDaemon(cluster, { registration, gateway: 0 });
+      // A gateway accepts a socket before it claims the device, and the newest claim wins.
+      await until('the older connection has the device', async () => {
+        const { devices } = (await cluster.call('listDevices')).body;
+        return devices.some(({ id, status }) => id === registration.deviceId && status === 'online');
+      });
       const newer = await connectDaemon(cluster, { registration, gateway: 1 });
       expect((await older.closed).code).toBe(4409);
       expect((await cluster.call('deleteDevice', { params: { id: registration.deviceId }, api: 1 })).status).toBe(204);

@@ -6,6 +6,7 @@ import {
   type TestRelay,
   callWith,
   connectApp,
+  freePort,
   send,
   signedInWeb,
   startRelay,
@@ -42,6 +43,8 @@ interface Issuer extends OpenIdProvider {
 async function startIssuer(): Promise<Issuer> {
   const issuing: Issuing = { algorithm: 'ES256', claims: {} };
   const server = await startOpenIdProvider({
+    // While a provider is down, the system could give a port of its own choice to another listener.
+    port: await freePort(),
     configuration: {
       clients: [
         { client_id: 'app', token_endpoint_auth_method: 'none', redirect_uris: [redirect], application_type: 'native' },

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -40,8 +40,12 @@ type Names = Partial<Record<'database.test' | 'redis.test' | 'localhost', '127.0
 describeWith(['postgresql', 'redis-server'], 'R11: hosts that cannot be resolved', () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-resolver-'));
   const names = join(folder, 'names.json');
-  const resolve = (said: Names) =>
-    writeFileSync(names, JSON.stringify({ 'database.test': '127.0.0.1', 'redis.test': '127.0.0.1', ...said }));
+  /** Replaces the file as a whole: running instances read it with every lookup. */
+  const resolve = (said: Names) => {
+    const unfinished = `${names}.new`;
+    writeFileSync(unfinished, JSON.stringify({ 'database.test': '127.0.0.1', 'redis.test': '127.0.0.1', ...said }));
+    renameSync(unfinished, names);
+  };
   const running: Child[] = [];
   let postgres: TestPostgres;
   let redis: TestRedis;
