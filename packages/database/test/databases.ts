@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import {
   type TestPostgres,
@@ -16,9 +16,6 @@ import {
   wantsPostgres,
 } from '@relay/testing/database';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '../src/open.ts';
-
-// Engines and processes start here, on machines that do other things too.
-jest.setTimeout(60_000);
 
 /** Returns a migrated database of one kind without rows. The test closes it; without options, an embedded one is lent. */
 export type Open = (options?: OpenDatabaseOptions) => Promise<Database>;
