@@ -24,7 +24,7 @@ describe('a session that was never named', () => {
 
   beforeAll(async () => {
     relay = await startRelay({
-      config: { outcomeAskMs: 40, statusLostMs: 1, daemonReplyTimeoutMs: 400, sweepIntervalMs: 60_000 },
+      config: { outcomeAskMs: 40, statusLostMs: 1, daemonReplyTimeoutMs: 10_000, sweepIntervalMs: 60_000 },
     });
     app = await connectApp(relay);
   });
