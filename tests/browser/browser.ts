@@ -32,7 +32,7 @@ const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
 /** Pictures are for people: no test compares them. */
 const wantsPictures = process.env.TEST_PICTURES === '1';
 /** The timeout of pages, which normally respond at once. */
-const patienceMs = 15_000;
+const patienceMs = 30_000;
 
 /** @throws Error with the program to install */
 export function chromiumPath(path = process.env.PATH ?? ''): string {
