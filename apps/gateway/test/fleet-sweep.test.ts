@@ -30,6 +30,11 @@ beforeAll(async () => {
     };
   }
   for (let n = 0; n < devices; n += 1) await connectDaemon(relay, { gateway: n });
+  // A daemon is connected a moment before its device is online, and a sweep in between would not read its lease.
+  await until(async () => {
+    const { body } = await relay.call('listDevices');
+    return body.devices.length === devices && body.devices.every(({ status }) => status === 'online');
+  });
 });
 afterAll(() => relay.stop());
 

@@ -7,13 +7,14 @@ describe('ping and pong', () => {
   let relay: TestRelay;
 
   beforeAll(async () => {
-    relay = await startRelay({ config: { pingIntervalMs: 200, silenceTimeoutMs: 700 } });
+    // The daemon runs in this process: when that is stuck for two seconds, both are silent for as long.
+    relay = await startRelay({ config: { pingIntervalMs: 400, silenceTimeoutMs: 2500 } });
   });
   afterAll(() => relay.stop());
 
   it('a daemon gets regular pings, and stays while it answers', async () => {
     const daemon = await connectDaemon(relay);
-    // Twice the silence that is allowed.
+    // Longer than the silence that is allowed, as in the next tests.
     for (let count = 0; count < 8; count += 1) expect(await daemon.next('ping')).toEqual({ type: 'ping' });
     expect(daemon.socket.readyState).toBe(daemon.socket.OPEN);
     await daemon.close();

@@ -21,17 +21,11 @@ describe('the outcome of a task', () => {
   let app: TestApp;
   const daemons: FieldDaemon[] = [];
 
+  const config = { outcomeAskMs: 40, statusLostMs: 1, statusWaitMs: 300, sweepIntervalMs: 60_000 };
+
   beforeAll(async () => {
-    relay = await startRelay({
-      gateways: 2,
-      config: {
-        outcomeAskMs: 40,
-        statusLostMs: 1,
-        statusWaitMs: 300,
-        daemonReplyTimeoutMs: 400,
-        sweepIntervalMs: 60_000,
-      },
-    });
+    // The wait for an answer stays long: these daemons answer, and nothing repeats a search that ended without one.
+    relay = await startRelay({ gateways: 2, config });
     app = await connectApp(relay);
   });
   afterEach(async () => {
@@ -157,47 +151,24 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['a long tool begins', 'the tool is done', 'gone on']);
   });
 
-  it('F1: is lost as before when the history lacks it, or is unavailable', async () => {
-    for (const habits of [{}, { noHistory: true }]) {
-      const { daemon, task, id } = await start(habits);
-      await daemon.drop();
-      if ('noHistory' in habits) daemon.finish(task, 'never to be found');
-      else daemon.fail(task, 'crashed');
-      await daemon.connect();
-      expect(await ended(id, task, 'failed')).toMatchObject({ error: { code: 'TASK_LOST' } });
-    }
-  });
-
-  it('F1: is found by a later page when its daemon was too busy to answer before', async () => {
-    const habits: Habits = { noHistory: true };
-    const { daemon, task, id } = await start(habits);
+  /**
+   * A session with one finished turn, and a second task that was written but not confirmed before the connection
+   * closed.
+   */
+  const cut = async (habits: Habits, { arrives, words = 'and then?' }: { arrives: boolean; words?: string }) => {
+    const { daemon, task: first, id } = await start(habits);
+    daemon.finish(first, 'the first answer');
+    await ended(id, first, 'completed');
+    const { socket } = daemon.connection!;
+    if (!arrives) socket.removeAllListeners('message');
+    const taskId = await say(relay, id, words);
+    const task = arrives ? await daemon.nextTask() : { id: taskId, native: first.native, instruction: words };
+    await until(async () => (await readTask(relay, taskId)).state === 'sent');
     await daemon.drop();
-    daemon.finish(task, 'the answer');
-    await daemon.connect();
-    await daemon.next('get_messages');
-    habits.noHistory = false;
-    expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer' });
-    expect(await texts(daemon, id)).toEqual(['the answer']);
-  });
+    return { daemon, task, id };
+  };
 
   describe('whose handing-over was cut', () => {
-    /**
-     * A session with one finished turn, and a second task that was written but not confirmed before the connection
-     * closed.
-     */
-    const cut = async (habits: Habits, { arrives, words = 'and then?' }: { arrives: boolean; words?: string }) => {
-      const { daemon, task: first, id } = await start(habits);
-      daemon.finish(first, 'the first answer');
-      await ended(id, first, 'completed');
-      const { socket } = daemon.connection!;
-      if (!arrives) socket.removeAllListeners('message');
-      const taskId = await say(relay, id, words);
-      const task = arrives ? await daemon.nextTask() : { id: taskId, native: first.native, instruction: words };
-      await until(async () => (await readTask(relay, taskId)).state === 'sent');
-      await daemon.drop();
-      return { daemon, task, id };
-    };
-
     it.each<[string, Habits]>([
       ['says status after a connect only', { quietStatus: true, hidesItsSessions: true }],
       ['never lists a task', { emptyStatus: true, newlineResult: true }],
@@ -209,18 +180,6 @@ describe('the outcome of a task', () => {
       const behind = await say(relay, id, 'thank you');
       expect(await daemon.nextTask()).toMatchObject({ id: behind });
       expect((await texts(daemon, id)).filter((text) => text === 'the answer')).toHaveLength(1);
-    });
-
-    it('F1: is completed by a later page when its daemon was too busy to answer before', async () => {
-      const habits: Habits = { emptyStatus: true, hidesItsSessions: true };
-      const { daemon, task, id } = await cut(habits, { arrives: true });
-      daemon.finish(task, 'the answer');
-      habits.noHistory = true;
-      await daemon.connect(1);
-      await daemon.next('get_messages');
-      habits.noHistory = false;
-      expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer', note: expect.any(String) });
-      expect(daemon.inbox.all.filter((frame) => frame.task_id === task.id)).toHaveLength(1);
     });
 
     it('F1: runs when the history has it without an answer and the session is active', async () => {
@@ -238,16 +197,6 @@ describe('the outcome of a task', () => {
       daemon.fail(task, 'crashed');
       await daemon.connect(1);
       expect(await ended(id, task, 'failed')).toMatchObject({ error: { code: 'TASK_LOST' } });
-    });
-
-    it('F1: is unknown, and never written again, when the history does not have it or cannot be asked', async () => {
-      for (const habits of [{}, { noHistory: true }]) {
-        const { daemon, task, id } = await cut(habits, { arrives: false });
-        await daemon.connect(1);
-        expect(await ended(id, task, 'unknown')).toMatchObject({ error: { code: 'DELIVERY_UNKNOWN' } });
-        const behind = await say(relay, id, 'are you there?');
-        expect(await daemon.nextTask()).toMatchObject({ id: behind });
-      }
     });
 
     it('F1: differs from the previous turn with the same text', async () => {
@@ -277,19 +226,6 @@ describe('the outcome of a task', () => {
     expect(row).toEqual({ instruction: '' });
   });
 
-  it('F3: of a turn that completed without a text comes later if its daemon was too busy to answer', async () => {
-    const habits: Habits = { emptyResult: true };
-    const { daemon, task, id } = await start(habits);
-    habits.noHistory = true;
-    daemon.finish(task, 'the answer');
-    // Leaves two requests unanswered, which would stop the search if silence counted.
-    for (let nth = 0; nth < 2; nth += 1) await daemon.next('get_messages');
-    habits.noHistory = false;
-    await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'the answer');
-    expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'the answer' });
-    expect(await texts(daemon, id)).toEqual(['the answer']);
-  });
-
   it('F3, A8: of a turn that completes without a text includes all texts, shown once', async () => {
     for (const textPerEvent of [false, true]) {
       const { daemon, task, id } = await start({ emptyResult: true, textPerEvent });
@@ -304,6 +240,77 @@ describe('the outcome of a task', () => {
       expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'what came of it' });
       expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastMessage: 'what came of it' });
     }
+  });
+
+  describe('of a daemon that leaves a question unanswered', () => {
+    let patient: { relay: TestRelay; app: TestApp };
+    beforeAll(async () => {
+      patient = { relay, app };
+      relay = await startRelay({ gateways: 2, config: { ...config, daemonReplyTimeoutMs: 400 } });
+      app = await connectApp(relay);
+    });
+    afterAll(async () => {
+      await relay.stop();
+      ({ relay, app } = patient);
+    });
+
+    it('F1: is lost as before when the history lacks it, or is unavailable', async () => {
+      for (const habits of [{}, { noHistory: true }]) {
+        const { daemon, task, id } = await start(habits);
+        await daemon.drop();
+        if ('noHistory' in habits) daemon.finish(task, 'never to be found');
+        else daemon.fail(task, 'crashed');
+        await daemon.connect();
+        expect(await ended(id, task, 'failed')).toMatchObject({ error: { code: 'TASK_LOST' } });
+      }
+    });
+
+    it('F1: is found by a later page when its daemon was too busy to answer before', async () => {
+      const habits: Habits = { noHistory: true };
+      const { daemon, task, id } = await start(habits);
+      await daemon.drop();
+      daemon.finish(task, 'the answer');
+      await daemon.connect();
+      await daemon.next('get_messages');
+      habits.noHistory = false;
+      expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer' });
+      expect(await texts(daemon, id)).toEqual(['the answer']);
+    });
+
+    it('F1: is completed by a later page when its daemon was too busy to answer before', async () => {
+      const habits: Habits = { emptyStatus: true, hidesItsSessions: true };
+      const { daemon, task, id } = await cut(habits, { arrives: true });
+      daemon.finish(task, 'the answer');
+      habits.noHistory = true;
+      await daemon.connect(1);
+      await daemon.next('get_messages');
+      habits.noHistory = false;
+      expect(await ended(id, task, 'completed')).toMatchObject({ result: 'the answer', note: expect.any(String) });
+      expect(daemon.inbox.all.filter((frame) => frame.task_id === task.id)).toHaveLength(1);
+    });
+
+    it('F1: is unknown, and never written again, when the history does not have it or cannot be asked', async () => {
+      for (const habits of [{}, { noHistory: true }]) {
+        const { daemon, task, id } = await cut(habits, { arrives: false });
+        await daemon.connect(1);
+        expect(await ended(id, task, 'unknown')).toMatchObject({ error: { code: 'DELIVERY_UNKNOWN' } });
+        const behind = await say(relay, id, 'are you there?');
+        expect(await daemon.nextTask()).toMatchObject({ id: behind });
+      }
+    });
+
+    it('F3: of a turn that completed without a text comes later if its daemon was too busy to answer', async () => {
+      const habits: Habits = { emptyResult: true };
+      const { daemon, task, id } = await start(habits);
+      habits.noHistory = true;
+      daemon.finish(task, 'the answer');
+      // Leaves two requests unanswered, which would stop the search if silence counted.
+      for (let nth = 0; nth < 2; nth += 1) await daemon.next('get_messages');
+      habits.noHistory = false;
+      await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'the answer');
+      expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'the answer' });
+      expect(await texts(daemon, id)).toEqual(['the answer']);
+    });
   });
 });
 

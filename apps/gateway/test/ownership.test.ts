@@ -160,7 +160,8 @@ describe('one device, one connection', () => {
 
 describe('an instance that dies', () => {
   it('leaves its devices to another instance, which reports them as offline', async () => {
-    const config = { offlineGraceMs: 300, leaseTtlMs: 900, leaseRefreshMs: 300, sweepIntervalMs: 300 };
+    // The lease of the device that stays must outlive a pause of this process.
+    const config = { offlineGraceMs: 300, leaseTtlMs: 3000, leaseRefreshMs: 300, sweepIntervalMs: 300 };
     const relay = await startRelay({ gateways: 2, config });
     try {
       const app = await connectApp(relay);

@@ -69,7 +69,7 @@ describe('pages of daemons in the field', () => {
   };
 
   beforeAll(async () => {
-    relay = await startRelay({ config: { daemonReplyTimeoutMs: 2000 } });
+    relay = await startRelay();
     app = await connectApp(relay);
     daemon = await connectDaemon(relay);
   });

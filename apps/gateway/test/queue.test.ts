@@ -173,10 +173,11 @@ describe('the queue of a session', () => {
   it('leaves a first message that expired with a session that has nowhere to go', async () => {
     const away = await connectDaemon(relay);
     await away.close();
-    const body = { deviceId: away.deviceId, message: 'too late', queueTtlSeconds: 1 };
-    const created = await relay.call('createSession', { body });
+    const created = await relay.call('createSession', { body: { deviceId: away.deviceId, message: 'too late' } });
     const id = created.body.id;
     const behind = await say(relay, id, 'behind it');
+    // Only now: an expired session takes no other message.
+    await relay.database.sql.execute`UPDATE tasks SET expires_at = now() WHERE id = ${created.body.taskId}`;
     await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'failed');
     expect(await readTask(relay, created.body.taskId)).toMatchObject({ state: 'expired' });
     expect(await readTask(relay, behind)).toMatchObject({

@@ -34,8 +34,9 @@ describe('a session that another program has open', () => {
   let relay: TestRelay;
   const log: string[] = [];
   beforeAll(async () => {
+    // Long enough for an answer, and for a program that waits no longer, on a busy machine.
     relay = await startRelay({
-      config: { daemonReplyTimeoutMs: 500, deskWaitMs: 1000, offlineGraceMs: 500, logLevel: 'debug' },
+      config: { daemonReplyTimeoutMs: 2500, deskWaitMs: 2500, offlineGraceMs: 500, logLevel: 'debug' },
       log: { write: (line) => void log.push(line) },
     });
   });

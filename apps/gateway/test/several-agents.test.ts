@@ -26,6 +26,8 @@ describe('a daemon that declares agents', () => {
   const idOf = (type: string, native: string) => `${daemon.deviceId}:${type}:${native}`;
 
   it('is listed with them, that of the registration first', async () => {
+    // They are saved a moment after the connection was accepted.
+    await until(async () => ((await device())?.agents?.length ?? 0) > 1);
     expect((await device())?.agents).toEqual([
       { agentType: 'scripted', name: 'The first', version: '1' },
       { agentType: 'codex', name: 'Codex', version: '2.6.0' },

@@ -53,7 +53,9 @@ describe('the statements of a turn', () => {
 
   beforeAll(async () => {
     ({ database, sent } = await openNoted());
-    relay = await startRelay({ database, config: { sweepIntervalMs: 3_600_000, outboxPollMs: 3_600_000 } });
+    // The first look for lost devices comes after the grace time: none falls in a turn.
+    const config = { sweepIntervalMs: 3_600_000, outboxPollMs: 3_600_000, offlineGraceMs: 3_600_000 };
+    relay = await startRelay({ database, config });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });

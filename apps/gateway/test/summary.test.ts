@@ -8,7 +8,8 @@ describe('GET /api/sessions/:id/summary', () => {
   let native: string;
 
   beforeAll(async () => {
-    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500 } });
+    // Short for the tests of silence, and long enough for the answers of the others on a busy machine.
+    relay = await startRelay({ config: { daemonReplyTimeoutMs: 2500 } });
     daemon = await startFieldDaemon(relay, { headers: { 'X-Daemon-Capabilities': 'auto-update' } });
     const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
     const task = await daemon.nextTask();
