@@ -8,7 +8,8 @@ describe('a frame from an app', () => {
   let relay: TestRelay;
   let app: TestApp;
   beforeAll(async () => {
-    relay = await startRelay({ config: { pingIntervalMs: 20, silenceTimeoutMs: 400 } });
+    // Apps and relay share this process: it must not stand still for as long as a silence that closes.
+    relay = await startRelay({ config: { pingIntervalMs: 20, silenceTimeoutMs: 4000 } });
     app = await connectApp(relay);
   });
   afterAll(() => relay.stop());

@@ -9,6 +9,7 @@ import {
   startRelay,
 } from '@relay/testing';
 import { expectLimitHeaders } from '../answers.ts';
+import { until } from '../until.ts';
 
 const accept = { Accept: 'application/json, text/event-stream' };
 const agent: TokenOptions = { scopes: ['agents:drive'] };
@@ -140,6 +141,12 @@ describe('POST /mcp', () => {
   it('43: passes settings of a new session to the daemon, with the restrictions of agents', async () => {
     const { tool } = agentOf(relay);
     const laptop = await connectDaemon(relay, { capabilities: ['controls'] });
+    // The socket opens before the relay stores what the daemon can do.
+    await until('the laptop is online', async () =>
+      (await relay.call('listDevices')).body.devices.some(
+        ({ id, status }) => id === laptop.deviceId && status === 'online',
+      ),
+    );
     const settings = [{ id: 'mode', value: 'plan' }];
     await tool('start_session', { deviceId: laptop.deviceId, message: 'go', settings });
     const frame = await laptop.next('task_start');

@@ -138,9 +138,10 @@ describe('the outbox of three apis', () => {
     };
     const transport = { name: 'test', send };
     const scene = await openScene({ apis: 3, transports: [transport], config: { outboxPollMs: 3_600_000 } });
+    const query = jest.spyOn(scene.relay.database.sql, 'query');
     try {
       await until('an api has a place', () => poke(scene.relay.gateways[0]!.backplane, 'outbox'));
-      const query = jest.spyOn(scene.relay.database.sql, 'query');
+      query.mockClear();
       const count = 10;
       const expected: string[] = [];
       for (let n = 0; n < count; n += 1) {
@@ -154,6 +155,8 @@ describe('the outbox of three apis', () => {
       const texts = query.mock.calls.map(([statement]) => (statement instanceof Array ? statement.join('') : ''));
       expect(texts.filter((text) => text.includes("SET state = 'sending'")).length).toBeLessThanOrEqual(2 * count);
     } finally {
+      // The tests below can get the same database, and count its statements too.
+      query.mockRestore();
       await scene.relay.stop();
     }
   });
@@ -199,6 +202,7 @@ describe('an outbox alone', () => {
     await Promise.all([due('stuck'), due('fine')]);
     const silent = outbox(20, ({ id }) => (id === 'stuck' ? new Promise(() => undefined) : Promise.resolve()));
     await until('it is given up', async () => (await rowOf('stuck')).state === 'failed');
+    await until('the other is sent', async () => (await rowOf('fine')).state === 'sent');
     expect(await rowOf('stuck')).toMatchObject({ attempts: 5, sentAt: null });
     expect(await rowOf('fine')).toMatchObject({ state: 'sent', attempts: 1 });
     await silent.stop();
@@ -233,6 +237,8 @@ describe('an outbox alone', () => {
     const { due: taken } = await claimNotifications(database, { limit: 100, afterUser: '', pauseMs: 0 });
     const ofKim = taken.filter(({ userId }) => userId === 'kim').map(({ id }) => id);
     expect(ofKim.sort()).toEqual(['old question', 'older end']);
+    // These claims would end one after another, and the outboxes of the tests below would take them over.
+    await database.models.notification.deleteMany({ where: { state: 'sending' } });
   });
 
   it('hands over more than one batch without waiting for the next pass, with few claims', async () => {

@@ -248,6 +248,8 @@ describe('answers in a notification', () => {
 
   it('D3: reject a question of a daemon without kinds, by the label of the refusal', async () => {
     const plain = await connectDaemon(scene.relay);
+    // Otherwise the browser could get the notice of this new machine instead of the question.
+    await noticesSettle(scene.relay);
     const { pushed } = await browser();
     const body = { deviceId: plain.deviceId, message: 'Water the garden' };
     const { taskId } = (await scene.relay.call('createSession', { body })).body;

@@ -23,7 +23,7 @@ describe('an attempt', () => {
   });
 
   it('reads at most 64 KiB of an answer that it needs, and does not wait for the rest', async () => {
-    const poster = createPoster(undefined, { withinMs: 300 });
+    const poster = createPoster(undefined);
     receiver.answer = (response) => {
       const pour = () => {
         while (!response.destroyed && response.write('x'.repeat(16_384)));
@@ -33,9 +33,11 @@ describe('an attempt', () => {
     };
     const { status, body } = await poster.post({ ...request('/pours'), readAnswer: true });
     expect({ status, length: body!.length }).toEqual({ status: 200, length: 64 * 1024 });
+    // The receiver is in this process: the status has to arrive within the limit, however busy the machine is.
+    const hasty = createPoster(undefined, { withinMs: 3000 });
     receiver.answer = (response) => void response.writeHead(200).write('x');
-    expect(await poster.post({ ...request('/drips'), readAnswer: true })).toEqual({ status: 200 });
-    poster.close();
+    expect(await hasty.post({ ...request('/drips'), readAnswer: true })).toEqual({ status: 200 });
+    for (const one of [poster, hasty]) one.close();
   });
 
   it.each([

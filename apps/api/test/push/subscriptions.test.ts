@@ -3,6 +3,7 @@ import type { AddSubscription } from '@relay/protocol';
 import { type TestRelay, openPushKeys, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
+import { noticesSettle } from '../scene.ts';
 import { until } from '../until.ts';
 
 const ntfy = (topic: string, more: Partial<AddSubscription> = {}): AddSubscription => ({
@@ -30,6 +31,8 @@ describe('addresses to notify', () => {
   itAsksForCredentials(() => relay, 'listSubscriptions');
 
   it('are added with defaults, and shown without their secrets', async () => {
+    // The notice of a device allowed above would be a delivery of the new address.
+    await noticesSettle(relay);
     const subscription = await added(ntfy('garden-x7', { token: 'tk_secret', label: '  My phone ' }));
     expect(subscription).toMatchObject({
       ...{ kind: 'ntfy', label: 'My phone', address: 'ntfy.sh/garden-x7', detail: 'none', state: 'active' },

@@ -68,7 +68,8 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
   const resumed = (of: TestDaemon, taskId: unknown) => of.next('task_resume', (frame) => frame.task_id === taskId);
 
   beforeAll(async () => {
-    relay = await startRelay({ apis: 2 });
+    // Daemons ask here before their first status: the relay waits for it longer than any pause of the process.
+    relay = await startRelay({ apis: 2, config: { statusWaitMs: 60_000 } });
     app = await connectApp(relay);
     field = await connectDaemon(relay);
     daemon = await connectDaemon(relay, { headers: named });
@@ -197,7 +198,10 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     });
     // Its turn is complete: a late ERROR for the answer would report that it came too late.
     daemon.event(given.body.taskId as string, 'ERROR', { error: 'too late', code: 'PROMPT_SUPERSEDED' });
-    await app.next('session_update', ({ session }) => (session as Seen).lastTask?.code === 'PROMPT_SUPERSEDED');
+    await app.next(
+      'session_update',
+      ({ session }) => (session as Seen).id === id && (session as Seen).lastTask?.code === 'PROMPT_SUPERSEDED',
+    );
     expect(await relay.database.models.prompt.findFirst({ where: { uuid: question.uuid } })).toMatchObject({
       state: 'failed',
     });

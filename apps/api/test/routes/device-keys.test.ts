@@ -35,6 +35,8 @@ describe('registration keys', () => {
     await connectDaemon(relay, {
       registration: { deviceId: deviceId, refreshToken: refreshToken, agentType: 'scripted', user: 'ada' },
     });
+    // The socket opens before the relay marks the device as online.
+    await app.next('device_status', ({ status: now }) => now === 'online');
     expect(await devicesOf('ada')).toMatchObject([{ id: deviceId, name: 'Runner', status: 'online' }]);
     expect(await keysOf('ada')).toEqual([expect.objectContaining({ id, name: 'Build machines', uses: 1, used: 1 })]);
     const { body: outbox } = await relay.call('listNotifications', { user: 'ada' });

@@ -10,7 +10,8 @@ const isPollError = validator(PollErrorResponse);
 describe('POST /api/devices/token', () => {
   let relay: TestRelay;
   beforeAll(async () => {
-    relay = await startRelay();
+    // Two polls in succession are too fast also after a pause of the process.
+    relay = await startRelay({ config: { devicePollIntervalSeconds: 60 } });
   });
   afterAll(() => relay.stop());
 
@@ -93,7 +94,7 @@ describe('POST /api/devices/token', () => {
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
     expectPollError(await poll({ device_code: codes.device_code }), 'slow_down');
     await relay.database.sql.execute`
-      UPDATE device_codes SET polled_at = polled_at - interval '3 seconds' WHERE user_code = ${codes.user_code}`;
+      UPDATE device_codes SET polled_at = polled_at - interval '31 seconds' WHERE user_code = ${codes.user_code}`;
     expectPollError(await poll({ device_code: codes.device_code }), 'authorization_pending');
   });
 

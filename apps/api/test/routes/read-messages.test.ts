@@ -9,10 +9,10 @@ import { until } from '../until.ts';
 
 describe('GET /api/sessions/:id/messages', () => {
   let scene: Scene;
-  /** Waits for daemons only as long as a test can. */
+  /** Waits for daemons only as long as a test can, but long enough for a daemon that answers on a busy machine. */
   let hasty: Scene;
   beforeAll(async () => {
-    [scene, hasty] = await Promise.all([openScene({ apis: 2 }), openScene({ config: { daemonReplyTimeoutMs: 1000 } })]);
+    [scene, hasty] = await Promise.all([openScene({ apis: 2 }), openScene({ config: { daemonReplyTimeoutMs: 4000 } })]);
   });
   afterAll(() => Promise.all([scene, hasty].map(({ relay }) => relay.stop())));
 

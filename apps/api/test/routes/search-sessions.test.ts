@@ -84,7 +84,8 @@ describe('GET /api/sessions with q, status and pinned', () => {
 
   it('counts a session as failed if its only task has expired, in each filter', async () => {
     const registration = await registerDevice(scene.relay);
-    const body = { deviceId: registration.deviceId, message: 'too late', queueTtlSeconds: 1 };
+    // Long enough for the five lists that must show it before it expires.
+    const body = { deviceId: registration.deviceId, message: 'too late', queueTtlSeconds: 5 };
     const { id } = (await scene.relay.call('createSession', { body })).body;
     const statuses = async () => {
       const at: string[] = [];

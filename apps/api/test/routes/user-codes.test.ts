@@ -156,11 +156,14 @@ describe('/api/devices/code/:userCode', () => {
 
     it('many correct codes at the same time cost nothing: thirty users of one address, one user eight times', async () => {
       const address = freshAddress();
-      const many = Array.from({ length: 30 }, (_, n) => by(`neighbour ${n}`, address));
-      const people = [...many, ...Array.from({ length: 8 }, () => by('gina'))];
-      const codes = await Promise.all(people.map(async () => (await ask()).user_code));
-      const answers = await Promise.all(people.map((one, n) => one.approve(codes[n]!)));
-      expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+      const neighbours = Array.from({ length: 30 }, (_, n) => by(`neighbour ${n}`, address));
+      const devices = Array.from({ length: 8 }, () => by('gina'));
+      // One group after the other: a code over a limit waits most of a second for those before it, and no longer.
+      for (const people of [neighbours, devices]) {
+        const codes = await Promise.all(people.map(async () => (await ask()).user_code));
+        const answers = await Promise.all(people.map((one, n) => one.approve(codes[n]!)));
+        expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+      }
     });
 
     it('simultaneous guesses count like sequential ones', async () => {
