@@ -6,13 +6,13 @@ onBoth('a transaction of statements', (open) => {
   let database: Database;
   let told: StatementKind[] = [];
   beforeAll(async () => {
-    database = await open({ poolSize: 4, transactionTimeoutMs: 1_000, onStatement: (kind) => told.push(kind) });
+    database = await open({ poolSize: 4, onStatement: (kind) => told.push(kind) });
     await database.models.device.createMany({ data: ['a', 'counter'].map((id) => device(id)) });
   });
   afterAll(() => database.close());
 
   const rename = (name: string) => sql`UPDATE devices SET name = ${name} WHERE id = 'a'`;
-  const nameOfA = async () => (await database.models.device.findUniqueOrThrow({ where: { id: 'a' } })).name;
+  const nameOfA = async (of = database) => (await of.models.device.findUniqueOrThrow({ where: { id: 'a' } })).name;
   const failure = (work: Promise<unknown>) =>
     work.then(
       () => {
@@ -77,14 +77,21 @@ onBoth('a transaction of statements', (open) => {
   });
 
   it('is undone when it exceeds its time, which is an outage, and everything goes on', async () => {
-    const error = await failure(
-      database.sql.transaction(async (tx) => {
-        await tx.sql.execute(rename('late'));
-        for (;;) await tx.sql.query`SELECT 1`;
-      }),
-    );
-    expect([error.code, isUnavailable(error)]).toEqual(['TRANSACTION_FAILED', true]);
-    expect(await nameOfA()).toBe('kept');
+    // A database of its own: no other transaction has to keep so short a time on a busy machine.
+    const hasty = await open({ poolSize: 4, transactionTimeoutMs: 1_000 });
+    try {
+      await hasty.models.device.create({ data: device('a') });
+      const error = await failure(
+        hasty.sql.transaction(async (tx) => {
+          await tx.sql.execute(rename('late'));
+          for (;;) await tx.sql.query`SELECT 1`;
+        }),
+      );
+      expect([error.code, isUnavailable(error)]).toEqual(['TRANSACTION_FAILED', true]);
+      expect(await nameOfA(hasty)).toBe(device('a').name);
+    } finally {
+      await hasty.close();
+    }
   });
 
   it('refuses statements after its commit', async () => {
