@@ -60,8 +60,10 @@ describe('a served server', () => {
   });
 
   it('cuts connections that never close', async () => {
+    let asked: () => void = () => undefined;
+    const question = new Promise<void>((resolve) => (asked = resolve));
     const served = await serve(
-      createServer(() => undefined),
+      createServer(() => asked()),
       { host: '127.0.0.1', port: 0, connectingLimit: 500 },
     );
     const hanging = connect(served.port, '127.0.0.1');
@@ -69,6 +71,8 @@ describe('a served server', () => {
     hanging.on('error', () => undefined);
     await once(hanging, 'connect');
     hanging.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    // A cut before the server has read the request would be a reset, which is an error at the client.
+    await question;
     const gone = once(hanging, 'close');
     await served.finish(10);
     await served.cut();

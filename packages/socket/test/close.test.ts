@@ -1,6 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { type DoorOptions, type Door, readUntil, until, createEar, openDoor, createGate, clientFrame } from './door.ts';
+import {
+  type DoorOptions,
+  type Door,
+  readUntil,
+  until,
+  createEar,
+  openDoor,
+  createGate,
+  clientFrame,
+  patient,
+} from './door.ts';
 
 describe('closing a socket', () => {
   let door: Door;
@@ -8,7 +18,7 @@ describe('closing a socket', () => {
   afterEach(() => door.close());
 
   it('from this side reaches the peer with code and reason, after everything sent before', async () => {
-    await open();
+    await open({ limits: patient });
     const { client, socket } = await door.connect();
     const received: string[] = [];
     client.on('message', (data: Buffer) => received.push(data.toString().slice(0, 4)));
@@ -34,6 +44,7 @@ describe('closing a socket', () => {
     const gate = createGate();
     const heard: string[] = [];
     await open({
+      limits: patient,
       handlers: {
         onFrame: async (text) => {
           await gate.opened;
@@ -134,7 +145,7 @@ describe('closing a socket', () => {
   });
 
   it('has the code of the first who closed', async () => {
-    await open();
+    await open({ limits: patient });
     const { client, socket } = await door.connect();
     socket.close(4409, 'replaced');
     socket.close(1001, 'going away');

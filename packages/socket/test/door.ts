@@ -54,6 +54,9 @@ export async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
+/** For a peer that answers the close frame: a busy machine can pause for longer than the default, a second. */
+export const patient = { maxFrameBytes: 2 ** 20, closeTimeoutMs: 30_000 };
+
 export const closes = {
   tooSlow: { code: 1013, reason: 'too slow' },
   internal: { code: 1011, reason: 'internal error' },

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -9,7 +9,19 @@ import { type DoorOptions, type Door, readUntil, createEar, handshake, openDoor,
 describe('an upgrade', () => {
   let door: Door;
   const open = async (options?: DoorOptions) => (door = await openDoor(options));
-  afterEach(() => door?.close());
+  afterEach(() => {
+    jest.useRealTimers();
+    return door?.close();
+  });
+
+  /** The second after a refusal does not end: a busy machine can pause for longer, and then the client is cut off. */
+  const stopTheSecond = () =>
+    jest.useFakeTimers({
+      doNotFake: [
+        ...(['Date', 'hrtime', 'performance', 'nextTick', 'queueMicrotask'] as const),
+        ...(['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'] as const),
+      ],
+    });
 
   const refuseWith = (status: number, headers: Record<string, string>, body: string): DoorOptions => ({
     onUpgrade: (_request, duplex) => refuseUpgrade(duplex, status, headers, body),
@@ -51,6 +63,7 @@ describe('an upgrade', () => {
   });
 
   it('is refused readably also to a client that keeps on sending', async () => {
+    stopTheSecond();
     await open(refuseWith(404, {}, 'not here'));
     const line = await door.dial();
     for (let n = 0; n < 64; n++) line.write(Buffer.alloc(2 ** 14));
@@ -59,6 +72,7 @@ describe('an upgrade', () => {
 
   it('is over when the client leaves, whose last bytes are read', async () => {
     const wasReadToTheEnd = createEar<boolean>();
+    stopTheSecond();
     await open({
       onUpgrade: (_request, duplex) => {
         duplex.once('close', () => wasReadToTheEnd.add(duplex.readableEnded));
