@@ -12,7 +12,8 @@ const log: string[] = [];
 
 beforeAll(async () => {
   relay = await startRelay({
-    config: { logLevel: 'debug', daemonReplyTimeoutMs: 1500 },
+    // The malformed replies wait for its end; all others have to come within it, on a busy machine too.
+    config: { logLevel: 'debug', daemonReplyTimeoutMs: 3_000 },
     log: { write: (line) => void log.push(line) },
   });
   daemon = await connectDaemon(relay, {
