@@ -44,7 +44,8 @@ describe('closing a socket', () => {
     const gate = createGate();
     const heard: string[] = [];
     await open({
-      limits: patient,
+      // This peer leaves its line open: the time ends the socket.
+      limits: { ...patient, closeTimeoutMs: 3_000 },
       handlers: {
         onFrame: async (text) => {
           await gate.opened;
