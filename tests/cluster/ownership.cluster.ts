@@ -76,9 +76,10 @@ describe('a device with four gateways', () => {
     const taskId = await post(registration.deviceId, 'who is there');
     expect(await survivor!.next('task_start')).toMatchObject({ task_id: taskId });
     expect(open.size).toBe(1);
-    // All others were refused with a retry time, or closed by a newer one.
+    // All others were refused with a retry time, or closed: by a newer one, or by a gateway whose claim took too long.
     expect([...refusals.keys()]).toEqual([503]);
-    expect([...codes.keys()]).toEqual([4409]);
+    expect([4409, 1013]).toEqual(expect.arrayContaining([...codes.keys()]));
+    expect(codes.get(4409)).toBeGreaterThan(0);
     await survivor!.close();
   }, 120_000);
 
