@@ -20,7 +20,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
   beforeAll(async () => {
     [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
     there = { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url };
-    // No process listens there. A free port could be taken by another test meanwhile.
+    // No process listens there. Another test could take a free port.
     const nowhere = '127.0.0.1:1';
     away = { DATABASE_URL: `postgresql://relay@${nowhere}/relay`, REDIS_URL: `redis://${nowhere}` };
     admin(there, 'status');

@@ -10,7 +10,7 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-/** The milliseconds for which the daemon collects output before it sends it. */
+/** How long the daemon collects output before it sends it. */
 const joinMs = 250;
 /** A clock without that moment: the output up to the next event is one frame, however long the agent takes for it. */
 const joining: Clock = {

@@ -35,7 +35,7 @@ describe('the fair share', () => {
       const until = performance.now() + forMs;
       while (performance.now() < until);
     };
-    // A rest that does not end by itself, so that a slow machine does not change the order.
+    // A rest of an hour, so that a slow machine does not change the order.
     await share.run('alice', { factor: 1e9, maxMs: 3_600_000 }, () => busy(20));
     const next = share.run('alice', none, () => done.push('alice'));
     // Each of them gives way to timers that are due: without a rest, alice would be among the first.
@@ -51,7 +51,7 @@ describe('the fair share', () => {
   it('S3: rests longer while many pieces of one person wait', async () => {
     const restOf = async (pieces: number) => {
       const share = createFairShare();
-      // Five milliseconds of the processor as well: the share counts no time in which other processes had it.
+      // Five milliseconds of the processor as well: the share counts the time of this process alone.
       const busy = () => {
         const [until, before] = [performance.now() + 5, process.cpuUsage()];
         const usedMs = () => {

@@ -24,7 +24,7 @@ describe('the outcome of a task', () => {
   const config = { outcomeAskMs: 40, statusLostMs: 1, statusWaitMs: 300, sweepIntervalMs: 60_000 };
 
   beforeAll(async () => {
-    // The wait for an answer stays long: these daemons answer, and nothing repeats a search that ended without one.
+    // The wait for an answer stays long: these daemons answer, and nothing repeats a search that got no answer.
     relay = await startRelay({ gateways: 2, config });
     app = await connectApp(relay);
   });

@@ -123,7 +123,7 @@ describe('a schedule', () => {
   });
 
   it('runs a time of the last hour late, and misses the older ones', async () => {
-    // Every half an hour, and the next time is a quarter of an hour away: none comes due by itself during the test.
+    // Every half an hour, and the next time is a quarter of an hour away, after the test.
     const minute = (new Date().getUTCMinutes() + 15) % 30;
     const schedule = await created({ cron: `${minute},${minute + 30} * * * *` });
     await comeDue(schedule.id, 95 * minuteMs);

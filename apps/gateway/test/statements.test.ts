@@ -53,7 +53,7 @@ describe('the statements of a turn', () => {
 
   beforeAll(async () => {
     ({ database, sent } = await openNoted());
-    // The first look for lost devices comes after the grace time: none falls in a turn.
+    // The first look for lost devices comes after the grace time, and so after all turns.
     const config = { sweepIntervalMs: 3_600_000, outboxPollMs: 3_600_000, offlineGraceMs: 3_600_000 };
     relay = await startRelay({ database, config });
     daemon = await connectDaemon(relay);

@@ -46,7 +46,7 @@ it('an inbox goes back with a restored database, and follows it from there', asy
 });
 
 it('a response that is older than a frame is requested again after a pause', async () => {
-  // In real time, a busy machine can let the pause pass before the test has looked.
+  // Fake timers: on a busy machine the pause can pass before the test has looked.
   jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
   const { relay, inbox, receive } = openInbox();
   receive({ type: 'inbox_update', version: 46, counts: countsOf(3), changed: [itemOf('new')], removed: [] });

@@ -256,7 +256,7 @@ describe('a clock that jumps', () => {
   it.each([86_400_000, -86_400_000])('by %d ms keeps a live connection, and still detects a dead one', async (ms) => {
     const relay = await home.relay();
     const { clock, jump } = jumping();
-    // Longer than this process stands still on a busy machine: it looks for silence before it reads what has arrived.
+    // Longer than a pause of this process on a busy machine: it checks for silence before it reads the arrived frames.
     home.daemon(relay, echo(), { clock, timings: { silenceMs: 1_500, pingIntervalMs: 250 } });
     const first = await relay.connection();
     await first.settle();

@@ -147,7 +147,7 @@ onBoth('messages with a time', (open) => {
       database.sql.execute`UPDATE tasks SET not_before = not_before - ${ms}::double precision * interval '1 millisecond'
         WHERE device_id = 'd' AND state = 'later'`;
     expect(await sweep()).toEqual([['continue 0'], 2]);
-    // So much before the end that a pause of the machine does not reach it.
+    // Five seconds early: more than a pause of the machine.
     await passMs(15_000);
     expect(await sweep()).toEqual([[], 0]);
     await passMs(5500);

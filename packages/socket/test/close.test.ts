@@ -44,7 +44,7 @@ describe('closing a socket', () => {
     const gate = createGate();
     const heard: string[] = [];
     await open({
-      // This peer leaves its line open: the time ends the socket.
+      // This peer leaves its line open, so the timeout closes the socket.
       limits: { ...patient, closeTimeoutMs: 3_000 },
       handlers: {
         onFrame: async (text) => {

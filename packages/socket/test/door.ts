@@ -54,7 +54,7 @@ export async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-/** For a peer that answers the close frame: a busy machine can pause for longer than the default, a second. */
+/** Limits for a peer that answers the close frame: a busy machine can pause for longer than a second, the default. */
 export const patient = { maxFrameBytes: 2 ** 20, closeTimeoutMs: 30_000 };
 
 export const closes = {

@@ -178,7 +178,7 @@ describe('inbound frames', () => {
     while (!refused) {
       const read = once(duplex, 'data');
       line.write('x');
-      // A door that has refused reads for a second only: on a busy machine not the last piece any more.
+      // A door that has refused reads for one second: a pause of the machine can keep it from reading the last piece.
       await Promise.race([read, refusal]);
       expect((pieces += 1)).toBeLessThan(3_000);
     }

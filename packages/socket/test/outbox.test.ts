@@ -162,7 +162,7 @@ describe('a process that was stuck', () => {
   it('gives its readers another grace', () => {
     const { verdicts, send, take } = open({ maxUnsentBytes: 10 });
     send(20);
-    // Four graces pass before the timer of the first one runs. In real time, another pause of the machine could end the second grace.
+    // Four graces pass before the timer of the first one runs. In real time, another pause of the machine could use up the second grace.
     const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 8_000);
     try {
       jest.advanceTimersByTime(2_100);

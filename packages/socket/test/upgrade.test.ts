@@ -14,7 +14,7 @@ describe('an upgrade', () => {
     return door?.close();
   });
 
-  /** The second after a refusal does not end: a busy machine can pause for longer, and then the client is cut off. */
+  /** Stops the clock of the second after a refusal: a busy machine can pause for longer, and then the client is cut off. */
   const stopTheSecond = () =>
     jest.useFakeTimers({
       doNotFake: [

@@ -36,7 +36,7 @@ export async function freePort(): Promise<number> {
 }
 
 const portsPerWorker = 2400;
-/** Above 10080, which fetch and browsers refuse, and below those that Linux gives to connections, for eight workers. */
+/** Above 10080, which fetch and browsers refuse, and below the ports that Linux gives to connections, for eight workers. */
 const firstPort = 10_100 + portsPerWorker * (Number(process.env.JEST_WORKER_ID ?? 0) % 8);
 /** The ports of this process: the program of an earlier one might not listen yet. */
 const given = new Set<number>();

@@ -8,7 +8,7 @@ describe('a frame from an app', () => {
   let relay: TestRelay;
   let app: TestApp;
   beforeAll(async () => {
-    // Apps and relay share this process: it must not stand still for as long as a silence that closes.
+    // Apps and relay share this process: a pause of it must be shorter than the silence that closes.
     relay = await startRelay({ config: { pingIntervalMs: 20, silenceTimeoutMs: 4000 } });
     app = await connectApp(relay);
   });

@@ -141,7 +141,7 @@ describe('POST /mcp', () => {
   it('43: passes settings of a new session to the daemon, with the restrictions of agents', async () => {
     const { tool } = agentOf(relay);
     const laptop = await connectDaemon(relay, { capabilities: ['controls'] });
-    // The socket opens before the relay stores what the daemon can do.
+    // The socket opens before the relay stores the capabilities of the daemon.
     await until('the laptop is online', async () =>
       (await relay.call('listDevices')).body.devices.some(
         ({ id, status }) => id === laptop.deviceId && status === 'online',

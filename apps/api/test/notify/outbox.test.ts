@@ -237,7 +237,7 @@ describe('an outbox alone', () => {
     const { due: taken } = await claimNotifications(database, { limit: 100, afterUser: '', pauseMs: 0 });
     const ofKim = taken.filter(({ userId }) => userId === 'kim').map(({ id }) => id);
     expect(ofKim.sort()).toEqual(['old question', 'older end']);
-    // These claims would end one after another, and the outboxes of the tests below would take them over.
+    // These claims would expire one after another, and the outboxes of the tests below would take them over.
     await database.models.notification.deleteMany({ where: { state: 'sending' } });
   });
 

@@ -59,7 +59,7 @@ describe('GET /api/tasks/:id', () => {
     const begun = await begin(scene, 'failing');
     scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: '' });
     const { body } = await scene.relay.call('sendMessage', { params: { id: begun.id }, body: { content: 'more' } });
-    // The relay ignores the end of a task that it has not delivered yet.
+    // The relay ignores the outcome of a task that it has not delivered yet.
     await scene.daemon.next('task_resume', (frame) => frame.task_id === body.taskId);
     scene.daemon.event(body.taskId, 'ERROR', { error: 'out of memory' });
     await updateOf(scene.app, begun.id, ({ status }) => status === 'failed');
