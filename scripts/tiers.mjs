@@ -9,6 +9,8 @@ export const tiers = {
     ignore: notUnit,
     // Otherwise each relay parses these certificates when it starts. Unit tests need no programs of the system.
     env: { NODE_EXTRA_CA_CERTS: '', TEST_PROGRAMS: 'unused' },
+    // These tests wait more than the others: for a pause that a busy machine must not exceed.
+    options: ['--maxWorkers', '4'],
   },
   machine: {
     about: 'our programs as processes, PostgreSQL, Redis, HAProxy and other programs of the system',
