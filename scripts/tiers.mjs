@@ -9,7 +9,7 @@ export const tiers = {
     ignore: notUnit,
     // Otherwise each relay parses these certificates when it starts. Unit tests need no programs of the system.
     env: { NODE_EXTRA_CA_CERTS: '', TEST_PROGRAMS: 'unused' },
-    // These tests wait more than the others: for a pause that a busy machine must not exceed.
+    // Three leave the processor idle while their tests wait (ADR 72).
     options: ['--maxWorkers', '4'],
   },
   machine: {

@@ -12,7 +12,7 @@ afterEach(() => home.clear());
 
 /** How long the daemon collects output before it sends it. */
 const joinMs = 250;
-/** A clock without that moment: the output up to the next event is one frame, however long the agent takes for it. */
+/** A clock that skips that delay: the output up to the next event is one frame, however long the agent takes. */
 const joining: Clock = {
   ...systemClock,
   after: (delayMs, run) => (delayMs === joinMs ? () => undefined : systemClock.after(delayMs, run)),

@@ -288,7 +288,7 @@ describe('files outside', () => {
       );
     await file('place/secret.txt', {}, of);
     swapping.kill();
-    // Its last exchange can fall into the removal of the folders.
+    // Its last rename can fall into the removal of the folders.
     await gone;
     expect([...seen].filter((text) => text.includes('outside'))).toEqual([]);
     expect(seen).toContain('inside words\n');

@@ -113,7 +113,7 @@ describe('the command agent', () => {
   });
 
   it('fails with ERROR, exit code and the last lines of stderr if the program fails', async () => {
-    // Two writes, which can be far apart on a busy machine, are joined all the same.
+    // Joins the two writes even if a busy machine puts a long time between them.
     const { connection, start } = await begin({
       ...node('console.error("first"); console.error("the reason"); process.exit(3)'),
       timings: { joinMs: 60_000 },

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 const marker = 'RELAY_DAEMON_AGENT=test';
-/** `patienceMs`: only a program that ignores a signal takes so long. */
+/** `patienceMs`: the time for each signal. A program that obeys leaves at once. */
 const holders = (root: string, { mode = 'full', agent = 'claude_code', patienceMs = 10_000 } = {}) =>
   holdersOf({ preset: presetOf(agent), env: { HOME: root }, marker, desk: mode as 'full', patienceMs });
 const place = () => {

@@ -116,7 +116,7 @@ describe('online and offline', () => {
     expect(statusesOf(daemon.deviceId)).toEqual(['online']);
   });
 
-  // These do something before the grace is over, on a busy machine too.
+  // These tests act within the grace, on a busy machine too.
   describe('within the grace', () => {
     let short: { relay: TestRelay; app: TestApp };
     beforeAll(async () => {

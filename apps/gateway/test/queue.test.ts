@@ -176,7 +176,7 @@ describe('the queue of a session', () => {
     const created = await relay.call('createSession', { body: { deviceId: away.deviceId, message: 'too late' } });
     const id = created.body.id;
     const behind = await say(relay, id, 'behind it');
-    // Only now: an expired session takes no other message.
+    // After the second message: an expired session takes no other.
     await relay.database.sql.execute`UPDATE tasks SET expires_at = now() WHERE id = ${created.body.taskId}`;
     await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'failed');
     expect(await readTask(relay, created.body.taskId)).toMatchObject({ state: 'expired' });

@@ -167,7 +167,7 @@ describe('a process that was stuck', () => {
     try {
       jest.advanceTimersByTime(2_100);
       expect(verdicts()).toBe(0);
-      // The reader needs a few turns, and it has them.
+      // The reader gets the few turns that it needs.
       take(20);
       send(1);
       take(1);

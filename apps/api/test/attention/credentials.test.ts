@@ -125,7 +125,7 @@ describe('authentication on /ws/attention', () => {
 
     it('is valid for its lifetime only', async () => {
       const token = await ticket();
-      // Its lifetime began before its answer was here.
+      // The lifetime began before the answer arrived.
       const since = Date.now();
       await until('its lifetime is over', () => Date.now() - since > relay.config.ticketTtlSeconds * 1000);
       await expectRefused({ credential: 'ticket', token }, 'INVALID_TOKEN');

@@ -220,7 +220,7 @@ function testAbsentOwners(open: Open): void {
     await bus.kill(gateway.instance);
     // Time for a busy machine after the second look, a second later.
     expect(await api.route('device', 'hello?', 10_000)).toBe('owner_gone');
-    // Too little time for a second look does not justify waiting for one. It is enough for the first one on a busy machine.
+    // Less time than the pause before a second look: the relay does not wait for it. A busy machine has enough for the first.
     expect(await api.route('device', 'hello?', 900)).toBe('owner_gone');
     const heir = await bus.connect('heir');
     acceptInto(heir);

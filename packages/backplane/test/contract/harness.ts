@@ -48,7 +48,7 @@ export function createStage(makeBus: MakeBus): Stage {
   };
 }
 
-/** More than a cluster of Redis takes that elects a new master at the second attempt: that one begins eight seconds after the first. */
+/** A Redis cluster whose first election fails repeats it after eight seconds. */
 const patienceMs = 30_000;
 const pollMs = 5;
 
