@@ -44,6 +44,20 @@ describe('a task that the database queues again', () => {
     expect(await readTask(relay, followUp)).toMatchObject({ state: 'completed' });
   });
 
+  it('R11: after its cancel, is not written again on the connection that has it', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'cancelled');
+    await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'the first' });
+    const followUp = await say(relay, id, 'go on');
+    await daemon.next('task_resume', (frame) => frame.task_id === followUp);
+    await relay.call('cancelSession', { params: { id } });
+    await daemon.next('task_cancel', (frame) => frame.task_id === followUp);
+    await setBack(followUp);
+    await others('beside the cancelled one');
+    expect(daemon.inbox.all.filter(({ type, task_id }) => type === 'task_resume' && task_id === followUp)).toHaveLength(
+      1,
+    );
+  });
+
   it('R11: is not written again to a daemon that comes back and lists it', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'listed');
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'the first' });

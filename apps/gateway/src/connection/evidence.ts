@@ -69,13 +69,10 @@ export class Evidence {
   }
 
   /**
-   * Whether the daemon could already have this queued task, because a database that was set back in time queued it
-   * again (rules, 15.6). A task was not written if it was `sent` when this connection began and its claiming connection
-   * has given it back since.
+   * Whether the daemon could already have this claimed task, because a database that was set back in time queued it
+   * again (rules, 15.6).
    */
-  mayHave({ id, givenBackUnder }: Pick<ClaimedTask, 'id' | 'givenBackUnder'>): boolean {
-    const open = this.#tasks.get(id);
-    const isGivenBack = open?.state === 'sent' && open.writtenAtMs === undefined && open.fence === givenBackUnder;
-    return (open !== undefined && !isGivenBack) || this.#completed.has(id) || this.#strangers.has(id);
+  mayHave(task: Pick<ClaimedTask, 'id' | 'givenBackUnder'>): boolean {
+    return this.#tasks.mayHave(task) || this.#completed.has(task.id) || this.#strangers.has(task.id);
   }
 }

@@ -1,5 +1,5 @@
 /** The tasks of a device that count as under way on its connection. The gateway can load them again from the database. */
-import type { SessionRecord } from '@relay/database';
+import type { ClaimedTask, SessionRecord } from '@relay/database';
 import { BoundedMap, SparseMap } from './sparse-map.ts';
 import { TaskPhase } from './task-phase.ts';
 
@@ -27,9 +27,18 @@ export interface TaskEntry {
   record?: SessionRecord | undefined;
 }
 
+/**
+ * The fence of the connection that claimed the task, if it was `sent` when this connection began: that connection can
+ * still give the task back, because it was not written. 0 when the daemon certainly got the task.
+ */
+const doubtfulFence = ({ state, writtenAtMs, fence }: TaskEntry): number =>
+  state === 'sent' && writtenAtMs === undefined ? fence : 0;
+
 export class OpenTasks implements Iterable<[string, TaskEntry]> {
   readonly phase = new TaskPhase();
   readonly #entries = new SparseMap<string, TaskEntry>();
+  /** The doubtful fences (`doubtfulFence`) of tasks that are over, by id. */
+  readonly #over = new BoundedMap<string, number>(1000);
   /** When tasks of sessions completed over this connection (ms since 1970), by key. */
   readonly #freedAtMs = new BoundedMap<string, number>(1000);
 
@@ -87,15 +96,35 @@ export class OpenTasks implements Iterable<[string, TaskEntry]> {
     if (entry) entry.missingSinceMs = nowMs;
   }
 
-  /** The task is over: the next task of its session can be written. */
+  /** The task is over: the next task of its session can be written. Steers that reached its turn are over with it. */
   forget(taskId: string): void {
     const task = this.#entries.get(taskId);
     if (!task) return;
-    this.#entries.delete(taskId);
+    this.#end(task);
     if (task.isSteer) return;
-    for (const [id, { isSteer, state, sessionKey }] of this.#entries)
-      if (isSteer && state === 'running' && sessionKey === task.sessionKey) this.#entries.delete(id);
+    for (const other of this.#entries.values())
+      if (other.isSteer && other.state === 'running' && other.sessionKey === task.sessionKey) this.#end(other);
     this.#freedAtMs.set(task.sessionKey, Date.now());
+  }
+
+  #end(task: TaskEntry): void {
+    this.#entries.delete(task.id);
+    this.#over.set(task.id, doubtfulFence(task));
+  }
+
+  /** The steer did not reach its turn: the database queues it again, and the daemon gets it under the same id. */
+  release(taskId: string): void {
+    this.#entries.delete(taskId);
+  }
+
+  /**
+   * Whether the daemon could have this claimed task, because it was under way on this connection before: a database that
+   * was set back in time queued it again (rules, 15.6).
+   */
+  mayHave({ id, givenBackUnder }: Pick<ClaimedTask, 'id' | 'givenBackUnder'>): boolean {
+    const open = this.#entries.get(id);
+    const fence = open ? doubtfulFence(open) : this.#over.get(id);
+    return fence !== undefined && (fence === 0 || fence !== givenBackUnder);
   }
 
   /** Whether a turn of this session is under way. */

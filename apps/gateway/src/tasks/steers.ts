@@ -38,6 +38,7 @@ export function createSteers({ database, publisher, writer, metrics }: SteerDeps
     const entry = tasks.get(taskId);
     // An injected one is over with its turn.
     if (outcome === 'injected' && entry?.isSteer && tasks.runs(entry.sessionKey)) entry.state = 'running';
+    else if (entry?.isSteer && stateAfter[outcome] === 'queued') tasks.release(taskId);
     else if (entry?.isSteer) tasks.forget(taskId);
     if (key === undefined) return;
     metrics.tasks.inc({ state: stateAfter[outcome] });
