@@ -26,6 +26,7 @@ const accepted = (task: string): Event => ({
 });
 const written = (task: string, connection = 1): Event => ({ what: 'written', user, device: 'd', connection, task });
 const completed = (task: string, connection = 1): Event => ({ what: 'completed', user, connection, task });
+const stopped = (task: string, connection = 1): Event => ({ what: 'stopped', user, connection, task });
 const asked = (request: number): Event => ({ what: 'asked', request, user, call: 'GET /x', patienceMs: 1 });
 const answered = (request: number, status: number, code = ''): Event => ({
   ...{ what: 'answered', request, status, code, strangers: [] },
@@ -145,9 +146,11 @@ describe('the excuses of a failover with lost commits', () => {
     expect(excused([accepted('t')], 'task t is failed AGENT_ERROR, and its daemon never said so')).toBe(false);
   });
 
-  it('excuse a task that was written twice only after its daemon had completed it and reconnected', () => {
+  it('excuse a task that was written twice only after its daemon had completed or stopped it and reconnected', () => {
     const again = [written('t', 1), completed('t', 1), connected(2), written('t', 2)];
     expect(excused(again, twice)).toBe(true);
+    expect(excused([written('t', 1), stopped('t', 1), connected(2), written('t', 2)], twice)).toBe(true);
+    expect(excused([written('t', 1), stopped('t', 1), written('t', 1)], twice)).toBe(false);
     expect(excused([written('t', 1), connected(2), written('t', 2), completed('t', 2)], twice)).toBe(false);
     expect(excused([written('t', 1), completed('t', 1), written('t', 1)], twice)).toBe(false);
     expect(excused([...again, connected(3), written('t', 3)], twice)).toBe(false);

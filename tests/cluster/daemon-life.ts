@@ -98,7 +98,9 @@ export function startDaemonLife(options: DaemonLifeOptions): DaemonLife {
         return begin(command.task_id!, command.session_id!, false);
       case 'task_cancel':
         clearTimeout(running.get(command.task_id!)?.timer);
-        return running.delete(command.task_id!);
+        if (running.delete(command.task_id!))
+          journal.note({ what: 'stopped', user, connection: open!.connection, task: command.task_id! });
+        return;
       case 'get_messages': {
         const request = Number(command.before_uuid?.split('-')[1] ?? 0);
         journal.note({ what: 'questioned', user, connection: open!.connection, request });

@@ -2,14 +2,17 @@
  * Excuses sentences of the verdict after a failover with lost commits (ADR 32). Pure. Only a task with a possibly lost
  * commit is excused, and only for results that its owner can see: it does not exist, or its outcome is unknown.
  */
-import type { Journal } from './journal.ts';
+import type { Entry, Journal } from './journal.ts';
+
+const isEnd = (entry: Entry): entry is Extract<Entry, { what: 'completed' | 'stopped' }> =>
+  entry.what === 'completed' || entry.what === 'stopped';
 
 /** `from` and `to` delimit the part of the journal in which the standby was behind. */
 export function lossesOf(journal: Journal, { from, to }: { from: number; to: number }) {
-  /** Tasks that were accepted, written or completed in that time. */
+  /** Tasks that were accepted, written, completed or stopped in that time. */
   const touched = new Set<string>();
   for (const entry of journal.entries.slice(from, to))
-    if (entry.what === 'accepted' || entry.what === 'written' || entry.what === 'completed') touched.add(entry.task);
+    if (entry.what === 'accepted' || entry.what === 'written' || isEnd(entry)) touched.add(entry.task);
   return {
     touched: touched as ReadonlySet<string>,
     isExcused: (sentence: string): boolean => {
@@ -22,7 +25,7 @@ export function lossesOf(journal: Journal, { from, to }: { from: number; to: num
 }
 
 /**
- * The daemon completed the task before it opened the connection that delivered the task again: it listed the task
+ * The daemon completed or stopped the task before it opened the connection that delivered the task again: it listed the task
  * nowhere, and the new primary knew neither its claim nor its outcome (docs/reliability.md, "Open issues").
  */
 function wasForgotten(journal: Journal, task: string): boolean {
@@ -30,5 +33,5 @@ function wasForgotten(journal: Journal, task: string): boolean {
   const [first, second, ...more] = journal.of('written').filter((entry) => entry.task === task);
   if (!first || !second || more.length > 0 || first.connection === second.connection) return false;
   const opened = entries.findIndex((entry) => entry.what === 'connected' && entry.connection === second.connection);
-  return entries.slice(0, opened).some((entry) => entry.what === 'completed' && entry.task === task);
+  return entries.slice(0, opened).some((entry) => isEnd(entry) && entry.task === task);
 }

@@ -27,6 +27,8 @@ export type Event =
   | { what: 'questioned'; user: string; connection: number; request: number }
   | { what: 'began'; user: string; connection: number; task: string }
   | { what: 'completed'; user: string; connection: number; task: string }
+  /** The daemon stopped the task because of a cancel. */
+  | { what: 'stopped'; user: string; connection: number; task: string }
   | { what: 'said'; line: Line }
   /**
    * The answer of a turn is in the history of its daemon, where the relay can find it. `hidden`: its reports omit the
